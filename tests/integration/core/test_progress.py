@@ -177,6 +177,17 @@ async def test_what_was_terminated_without_a_word_is_closed_from_visibility(
 
 
 @workflow.defn
+class OlderWorkflow:
+    @workflow.run
+    async def run(self) -> None:
+        return
+
+    @workflow.query
+    def get_progress(self) -> dict[str, str]:
+        return {"words": "of another version"}
+
+
+@workflow.defn
 class RoutineWorkflow:
     @workflow.run
     async def run(self) -> None:
@@ -191,12 +202,12 @@ async def test_what_ran_unreported_is_found_when_a_worker_starts(
     database: Database, temporal: Client, tmp_path: Path
 ) -> None:
     queue = f"test-{secrets.token_hex(4)}"
-    ended, waiting, routine = (f"{name}-{queue}" for name in ("ended", "waiting", "routine"))
+    ended, waiting, routine, older = (f"{name}-{queue}" for name in ("ended", "waiting", "routine", "older"))
     # Without the interceptor nothing is reported, as if the reports had died with their worker.
     async with Worker(
         temporal,
         task_queue=queue,
-        workflows=[DemoTreeWorkflow, RoutineWorkflow],
+        workflows=[DemoTreeWorkflow, RoutineWorkflow, OlderWorkflow],
         activities=[DemoActivities(open_store(ObjectsSettings(), tmp_path)).take_demo_step],
         workflow_runner=UnsandboxedWorkflowRunner(),
     ):
@@ -210,21 +221,23 @@ async def test_what_ran_unreported_is_found_when_a_worker_starts(
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
             )
-        await temporal.execute_workflow(
-            RoutineWorkflow.run,
-            id=routine,
-            task_queue=queue,
-            id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
-            id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
-        )
+        for kind, workflow_id in ((RoutineWorkflow, routine), (OlderWorkflow, older)):
+            await temporal.execute_workflow(
+                kind.run,
+                id=workflow_id,
+                task_queue=queue,
+                id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+            )
         await temporal.get_workflow_handle(ended).result()
-        await look_until(lambda: ended_in(temporal, queue), lambda names: names == {ended, routine})
-        assert await add_missing(database, temporal, [queue]) == 2
+        await look_until(lambda: ended_in(temporal, queue), lambda names: names == {ended, routine, older})
+        assert await add_missing(database, temporal, [queue]) == 3
         assert await add_missing(database, temporal, [queue]) == 0, "a second worker finds nothing to add"
         await temporal.get_workflow_handle(waiting).terminate()
     found = await row(database, ended)
     assert (found.state, found.title, found.closed_at is None) == (ProgressState.COMPLETED, "Toy", False)
     assert (await row(database, waiting)).state == ProgressState.RUNNING
+    assert (await row(database, older)).title == "Older"
 
 
 async def ended_in(temporal: Client, queue: str) -> set[str]:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
+from pydantic import ValidationError
 from sqlalchemy import func, select
 from temporalio.client import Client, WorkflowExecution, WorkflowQueryFailedError, WorkflowQueryRejectedError
 from temporalio.service import RPCError, RPCStatusCode
@@ -34,7 +35,7 @@ _CANNOT_ANSWER = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDI
 
 
 async def recover_reports(database: Database, client: Client, task_queues: Sequence[str]) -> None:
-    """Add what is missing once. A part that is away only delays it."""
+    """Add what is missing once. A part that is away only delays it; a refusal ends it, for the work itself goes on."""
     while True:
         try:
             added = await add_missing(database, client, task_queues)
@@ -42,6 +43,9 @@ async def recover_reports(database: Database, client: Client, task_queues: Seque
             log.warning("recovery_waits", msg=str(error))
             await asyncio.sleep(AGAIN_SECONDS)
             continue
+        except RPCError as error:
+            log.error("recovery_refused", msg=f"Temporal does not list what ran lately: {error.message}")
+            return
         if added:
             log.info("progress_recovered", msg=f"Added {added} workflows that a worker had not reported", added=added)
         return
@@ -114,7 +118,8 @@ async def _ask(client: Client, run: WorkflowExecution) -> Progress:
     handle = client.get_workflow_handle(run.id, run_id=run.run_id)
     try:
         progress: Progress = await handle.query("get_progress", result_type=Progress, rpc_timeout=QUERY_TIMEOUT)
-    except (WorkflowQueryFailedError, WorkflowQueryRejectedError):
+    # A worker of another version may answer in another shape.
+    except (WorkflowQueryFailedError, WorkflowQueryRejectedError, ValidationError):
         return Progress(title=title_of(run.workflow_type), audience=NOBODY)
     except RPCError as error:
         # Its worker is away or does not know the type any more; that it exists is still worth a line.
