@@ -10,12 +10,14 @@ UV := $(UV_HOME)/bin/uv
 WORKERS ?= 3
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(VENV)
+# Where this is set, every one of the hundreds of processes that tests start would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help up demo test soak check audit format record bench docs clean browser
+.PHONY: help up demo test soak check audit format record bench bench-all docs clean browser containers types lint collected
 
 help: ## Show this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 up: $(VENV)/.ready ## Start everything and serve (Ctrl-C stops)
 	@$(BIN)/pressbox up
@@ -32,13 +34,22 @@ soak: $(VENV)/.ready ## Kill everything again and again, then fuzz for an hour (
 	$(BIN)/pytest -p no:randomly --timeout=0 -n 2 tests/fuzz --fuzz-seconds=3600
 
 check: $(VENV)/.ready ## Format, lint, templates, types, imports, dependencies
+	@$(MAKE) --no-print-directory --keep-going --jobs=2 types lint collected
+
+types: $(VENV)/.ready
+	$(BIN)/mypy
+
+lint: $(VENV)/.ready
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/djangofmt --check src
 	$(BIN)/djangofmt check src
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.architecture.audit
+
+# Every test can be imported. What pytest makes of the files is kept, so that its processes need not do it each again.
+collected: $(VENV)/.ready
+	@found=$$($(BIN)/pytest --collect-only -qq) || { echo "$$found"; exit 1; }
 
 audit: $(VENV)/.ready ## Ask for known vulnerabilities of what is locked (needs the network)
 	$(UV) audit --frozen
@@ -49,11 +60,17 @@ format: $(VENV)/.ready ## Format and mend what can be mended
 	$(BIN)/djangofmt check --fix src
 	$(BIN)/djangofmt src
 
+containers: $(VENV)/.ready ## Build the image, run compose's services on it and restart them at work (needs podman or docker)
+	$(BIN)/python -m tests.containers
+
 record: $(VENV)/.ready ## Record workflow histories for the replay tests
 	$(BIN)/python -m tests.replay.record
 
 bench: $(VENV)/.ready ## Measure (make bench NAME=platform)
 	$(BIN)/pressbox bench $(or $(NAME),platform) $(ARGS)
+
+bench-all: $(VENV)/.ready ## Compare all ratios with the last release's (make bench-all ARGS="--quick --rounds 3")
+	$(BIN)/pressbox bench all $(ARGS)
 
 docs: $(VENV)/.ready ## Write the generated pages of docs/
 	$(BIN)/python -m tests.architecture.generated_docs

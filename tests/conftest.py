@@ -1,7 +1,10 @@
 """Real parts for every test: one PostgreSQL and one Temporal per test process, one fresh database per test."""
 
+import gc
 import os
+import secrets
 import shutil
+import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -25,9 +28,11 @@ from pressbox.core.temporal.client import connect
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
-from pressbox.embedded.temporal_server import EmbeddedTemporal
+from pressbox.embedded.temporal_server import EmbeddedTemporal, installed_binary
+from pressbox.entry.manifests import APPLICATIONS
 from tests.databases import TEMPLATE, Databases
 from tests.shared_data import describe_shared_data
+from tests.statements import share_compiled_statements
 
 # The default draws tracebacks with every local variable: half a minute for a request that fails in a large page.
 structlog.configure(
@@ -36,6 +41,8 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+share_compiled_statements()
 
 # How long one example takes says how busy the machine is.
 # A run of the suite tells about a change and not about luck; `make soak` searches with new examples each time.
@@ -59,6 +66,9 @@ class Parts:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--fuzz-seconds", type=int, default=60, help="How long the fuzz targets run in all.")
+    parser.addoption(
+        "--soak-share", type=float, default=1.0, help="How much of the large day of `make soak` is played."
+    )
 
 
 def pytest_report_header() -> str:
@@ -129,6 +139,23 @@ async def temporal(parts: Parts) -> Client:
 
 
 @pytest.fixture
+def namespace(parts: Parts) -> str:
+    """For tests with whole workers: queues, schedules and workflows of other tests live in the default one.
+
+    Workflow ids are made of row ids, which begin at 1 in every database.
+    """
+    name = f"test-{secrets.token_hex(4)}"
+    command = ["operator", "namespace", "create", "--namespace", name, "--retention", "7d"]
+    subprocess.run(
+        [installed_binary(), *command, "--address", parts.temporal_address],
+        check=True,
+        capture_output=True,
+        env={"PATH": os.defpath, "HOME": str(parts.home.temporal), "TEMPORAL_VERSION_CHECK_DISABLED": "1"},
+    )
+    return name
+
+
+@pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     return Settings(home=tmp_path, secret_key=TEST_KEY)
 
@@ -143,7 +170,7 @@ async def resources(settings: Settings, database: Database, temporal: Client) ->
 async def open_test_resources(settings: Settings, database: Database, temporal: Client) -> AsyncIterator[Resources]:
     store = open_store(ObjectsSettings(), settings.home / "objects")
     async with GuardedClient(HttpSettings()) as http:
-        resources = Resources(settings, database, temporal, store, http)
+        resources = Resources(settings, database, temporal, store, http, manifests=APPLICATIONS)
         async with resources.exits:
             yield resources
 
@@ -175,3 +202,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     They stay together, and so with one process at most times: several whole instances would starve each other.
     """
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish() -> None:
+    """All modules and tests are there for good: looking through them again and again for garbage finds none."""
+    gc.collect()
+    gc.freeze()

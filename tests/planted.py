@@ -16,21 +16,24 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.accounts.rows import TokenRow
 from pressbox.core.app import Resources
 from pressbox.core.audiences.contracts import NOBODY, Audience, person
+from pressbox.core.notices.publish import NOTICE_CHANGED
+from pressbox.core.notices.rows import FollowRow, InboxRow, NoticeRow
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
 from pressbox.core.spending.domain import Outcome
 from pressbox.core.spending.rows import PaidRequestRow
+from pressbox.core.today.contracts import TODAY_CHANGED
 from pressbox.curator.apps.domain import stored_view
 from pressbox.curator.apps.store import AppPasswordRow, ViewFeedRow
 from pressbox.curator.ask.domain import AnswerMethod, AnswerState
 from pressbox.curator.ask.store import AnswerRow, ConversationRow
 from pressbox.curator.cards.domain import EnrichmentKind
 from pressbox.curator.cards.store import EnrichmentRow
-from pressbox.curator.context.domain.context import ContextMethod
+from pressbox.curator.context.domain import ContextMethod
 from pressbox.curator.context.store import EntryContextRow, EntryLinkRow
-from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphGenerationRow, GraphNodeRow
-from pressbox.curator.library.domain.audiences import asker_of, readers_of_entry, readers_of_feed, researcher_of
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.graph.store import GraphEdgeRow, GraphEvidenceRow, GraphGenerationRow, GraphNodeRow
+from pressbox.curator.library.audiences import asker_of, readers_of_entry, readers_of_feed, researcher_of
+from pressbox.curator.library.domain import CrawlOutcome
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryLabelRow,
@@ -41,9 +44,10 @@ from pressbox.curator.library.rows import (
     SubscriptionRow,
 )
 from pressbox.curator.reading.domain import ListKind, Selection
-from pressbox.curator.research.domain.research import ResearchState, StepKind, StepState
+from pressbox.curator.research.domain import ResearchState, StepKind, StepState
 from pressbox.curator.research.store import ResearchRunRow, ResearchStepRow
 from pressbox.curator.translate.store import EntryTranslationRow
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
 from pressbox.soonish.adapters import rows as soonish
 from pressbox.soonish.domain.audiences import organiser_of, sender_of, subscriber_of
 from pressbox.soonish.domain.events import EventStatus, Visibility
@@ -54,6 +58,9 @@ ADDRESS = "https://private.example/feed.xml?token=planted-feed-address"
 # Of whom there is work.
 AUDIENCES = ("feed", "untitled", "entry", "answer", "research", "event", "message", "subscription", "person", "nobody")
 WORDS = [1.0, 0.0, 0.5]
+
+
+FOLLOWED = "footy.team.777"
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,7 @@ class Planted:
     subscription_id: int
     channel_id: int
     message_id: int
+    notice_id: int
     workflow_ids: tuple[str, ...]
 
 
@@ -104,6 +112,7 @@ async def plant(resources: Resources, user_id: int) -> Planted:
         reading = await _plant_reading(session, user_id, feed, entry)
         asking = await _plant_questions(session, user_id, entry, feed)
         events = await _plant_events(session, user_id)
+        notice = await _plant_inbox(session, user_id)
         audiences = (
             readers_of_feed(feed),
             readers_of_feed(untitled),
@@ -127,6 +136,8 @@ async def plant(resources: Resources, user_id: int) -> Planted:
             ("curator.research", asking["run_id"]),
             ("soonish.event", events["slug"]),
             ("soonish.notification", events["message_id"]),
+            (NOTICE_CHANGED, notice),
+            (TODAY_CHANGED, user_id),
         ):
             work.changed(kind, str(key))
     known = {**reading, **asking, **events}
@@ -139,9 +150,29 @@ async def plant(resources: Resources, user_id: int) -> Planted:
         entry_id=entry,
         import_id=import_id,
         entity="planted-entity",
+        notice_id=notice,
         workflow_ids=ids,
         **known,
     )
+
+
+async def _plant_inbox(session: AsyncSession, user_id: int) -> int:
+    """A notice, and what they follow, which they muted a moment ago."""
+    session.add(FollowRow(user_id=user_id, subject=FOLLOWED, name="planted-follow", path="/footy", muted_at=NOW))
+    notice = NoticeRow(
+        key="planted",
+        application="footy",
+        kind="goal",
+        subject="footy.fixture.1",
+        heading="planted-heading",
+        followed=[FOLLOWED],
+        title="planted-notice",
+        path="/footy",
+        occurred_at=NOW,
+    )
+    await _add(session, notice)
+    session.add(InboxRow(user_id=user_id, notice_id=notice.id, because=FOLLOWED))
+    return notice.id
 
 
 _VIEW = stored_view(Selection(kind=ListKind.ALL, query="planted-search"), full_text=False)
@@ -274,7 +305,7 @@ async def _plant_questions(session: AsyncSession, user_id: int, entry: int, feed
 async def _plant_events(session: AsyncSession, user_id: int) -> Mapping[str, Any]:
     private = await _event(session, user_id, "planted-event", Visibility.PRIVATE)
     public = await _event(session, user_id, "Open day", Visibility.PUBLIC)
-    channel = soonish.ChannelRow(
+    channel = ChannelRow(
         user_id=user_id,
         name="planted-channel",
         tags=["planted-tag"],
@@ -287,7 +318,7 @@ async def _plant_events(session: AsyncSession, user_id: int) -> Mapping[str, Any
     await _add(session, channel)
     ids: dict[str, Any] = {"event_id": private.id, "slug": private.slug, "open_slug": public.slug}
     for event, name in ((public, "open"), (private, "private")):
-        contact = soonish.ContactRow(
+        contact = ContactRow(
             kind="email",
             encrypted_address=b"sealed",
             key_id="k",

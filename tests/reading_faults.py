@@ -31,7 +31,7 @@ from pressbox.curator.ingest.contracts import (
     preview_key,
 )
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.search.contracts import (
     EMBEDDING_BACKFILL,
     SEARCH_PRUNE,

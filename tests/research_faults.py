@@ -17,18 +17,20 @@ from pressbox.core.temporal.faults import Fault, list_planted, plant
 from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.research.contracts import research_workflow_id
-from pressbox.curator.research.domain.research import Limits, ResearchState, Run, StepKind
+from pressbox.curator.research.domain import Limits, ResearchState, Run, StepKind
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.search.wiring import index_path
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.research_script import ResearchScript
+from pressbox.demo.standstill import describe_running
 from tests.conftest import TEST_KEY, Parts
 from tests.fakes.newsstand import Newsstand
 from tests.reading_faults import workers
 from tests.reading_room import open_room, reading_resources, running
 
+LONGEST_SECONDS = 600.0
 QUESTION = "Why does the harbour ferry leave before sunrise?"
 _PAID = text(
     "SELECT count(*), coalesce(sum(tokens_in + tokens_out), 0) FROM core.paid_requests WHERE outcome = 'answered'"
@@ -58,7 +60,11 @@ class Disturbed:
             await handle.result()
             assert (await service.run(user_id, run_id)).state is ResearchState.STOPPED
             await service.resume(user_id, run_id)
-        await asyncio.wait_for(handle.result(), 400)
+        try:
+            await asyncio.wait_for(handle.result(), LONGEST_SECONDS)
+        except TimeoutError:
+            waits = await describe_running(resources.temporal)
+            raise AssertionError(f"It does not end:\n{waits}\n{await service.run(user_id, run_id)}") from None
         return await service.run(user_id, run_id)
 
     async def judge(self, run: Run) -> None:

@@ -4,8 +4,8 @@ Building it, hundreds of routes with their models, takes longer than most tests.
 """
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,7 @@ from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
-from pressbox.core.web.app import create_app
+from pressbox.core.web.app import apply_settings, create_app
 from pressbox.core.web.pages.access import provide
 from pressbox.entry.manifests import APPLICATIONS
 
@@ -35,15 +35,31 @@ def cheap_passwords() -> Passwords:
 
 
 @dataclass
-class _Site:
+class LentApp:
     """An application, and what it is connected to while a test uses it."""
 
     app: FastAPI
     resources: Resources | None = None
 
 
-# Those that no test uses now. Two that are open at once are two.
-_idle: dict[tuple[object, ...], list[_Site]] = defaultdict(list)
+# Those that no test uses now, by their applications. Two that are open at once are two.
+_idle: dict[tuple[str, ...], list[LentApp]] = defaultdict(list)
+
+
+@contextmanager
+def lend_app(
+    resources: Resources, settings: Settings, manifests: Sequence[AppManifest] = APPLICATIONS
+) -> Iterator[FastAPI]:
+    """An application that is not running yet; the routes are those of an earlier test, the rest is new."""
+    idle = _idle[tuple(manifest.name for manifest in manifests)]
+    site = idle.pop() if idle else _build(settings, manifests)
+    # What is kept for the parts of another test must not be found with these.
+    site.resources = replace(resources)
+    apply_settings(site.app, settings)
+    yield site.app
+    site.resources = None
+    site.app.dependency_overrides = {}
+    idle.append(site)
 
 
 @asynccontextmanager
@@ -54,27 +70,20 @@ async def serving(
     overrides: Overrides | None = None,
 ) -> AsyncIterator[FastAPI]:
     """The application on these parts; with `overrides`, stand-ins take the place of what these functions make."""
-    key = (settings.model_dump_json(exclude={"home"}), *(manifest.name for manifest in manifests))
-    site = _idle[key].pop() if _idle[key] else _build(settings, manifests)
-    # What is kept for the parts of another test must not be found with these.
-    site.resources = replace(resources)
-    site.app.dependency_overrides = {provide(make): stand_in for make, stand_in in (overrides or {}).items()}
-    site.app.state.settings = settings
-    async with site.app.router.lifespan_context(site.app):
-        site.app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
-        yield site.app
-    site.resources = None
-    site.app.dependency_overrides = {}
-    _idle[key].append(site)
+    with lend_app(resources, settings, manifests) as app:
+        app.dependency_overrides = {provide(make): stand_in for make, stand_in in (overrides or {}).items()}
+        async with app.router.lifespan_context(app):
+            app.state.accounts = AccountService(resources.database, settings, passwords=cheap_passwords())
+            yield app
 
 
-def _build(settings: Settings, manifests: Sequence[AppManifest]) -> _Site:
+def _build(settings: Settings, manifests: Sequence[AppManifest]) -> LentApp:
     @asynccontextmanager
     async def connect() -> AsyncIterator[Resources]:
         assert site.resources is not None
         yield site.resources
 
-    site = _Site(create_app(settings, manifests, connect))
+    site = LentApp(create_app(settings, manifests, connect))
     return site
 
 

@@ -1,5 +1,5 @@
 """`python -m pressbox`, which is how `up` starts its children."""
 
-from pressbox.entry.cli import main
+from pressbox.entry.cli import run
 
-main()
+run()

@@ -56,6 +56,7 @@ WORDS = {
 # Their metadata say nothing that a program can read; a person read the licence file in the package.
 READ_BY_HAND = {
     "atheris": "apache-2.0",
+    "axe-playwright-python": "mit",
     "py-rust-stemmers": "mit",
 }
 _NO_LICENCE = {"osi approved", "dfsg approved"}

@@ -11,11 +11,11 @@ from pressbox.core.audiences.contracts import Audience
 from pressbox.core.audiences.members import BUILT_IN
 from pressbox.core.progress.contracts import Progress
 from pressbox.core.web.topics import audience_kinds, live_topics
-from pressbox.curator.library.domain import audiences as of_curator
+from pressbox.curator.library import audiences as of_curator
 from pressbox.demo.manifest import APP as DEMO
 from pressbox.entry.manifests import APPLICATIONS
 from pressbox.soonish.domain import audiences as of_soonish
-from tests.architecture.source import modules
+from tests.architecture.source import modules, read
 
 MANIFESTS = (*APPLICATIONS, DEMO)
 WORKFLOWS = sorted(
@@ -62,5 +62,5 @@ def test_every_audience_that_is_named_is_declared() -> None:
 
 def test_rows_of_progress_are_read_through_the_reader_alone() -> None:
     row = re.compile(r"\bProgressRow\b")
-    touching = [name for name, file in modules() if row.search(file.read_text()) and not name.startswith(TOUCH_ROWS)]
+    touching = [name for name, file in modules() if row.search(read(file)) and not name.startswith(TOUCH_ROWS)]
     assert touching == []

@@ -18,6 +18,8 @@ FREE = {
     "PRESSBOX_OBJECTS_ACCESS_KEY_ID": "storage is billed by size",
     "PRESSBOX_OBJECTS_SECRET_ACCESS_KEY": "storage is billed by size",
     "PRESSBOX_OIDC_CLIENT_SECRET": "sign-in",
+    "PRESSBOX_WEB_METRICS_TOKEN": "opens our own metrics",
+    "PRESSBOX_TRACING_HEADERS": "the collector of the instance",
     "PRESSBOX_FOOTY_API_KEY": "a subscription with a fixed number of requests",
     "PRESSBOX_FOOTY_X_BROWSER_TOKEN": "our own service",
     "PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD": "free",
@@ -35,7 +37,7 @@ CLIENTS = {
     "footy/adapters/sources/x_browser.py": "our own service",
     "core/temporal/health.py": "our own worker",
     "core/web/pages/temporal.py": "our own Temporal",
-    "soonish/adapters/apprise_api.py": "a service of the instance's administrator",
+    "delivery/adapters/apprise_api.py": "a service of the instance's administrator",
 }
 
 

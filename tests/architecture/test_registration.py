@@ -1,14 +1,17 @@
 """Names stored in histories are data: the registered sets are pinned, and nothing is forgotten."""
 
+import inspect
 from typing import cast
 
 import pytest
 from pydantic import SecretStr
 from temporalio import activity, workflow
+from temporalio.common import VersioningBehavior
 
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Settings
 from pressbox.core.temporal.calls import call_options
+from pressbox.core.temporal.pinning import behaviour_of
 from pressbox.demo.manifest import APP as DEMO
 from pressbox.entry.manifests import APPLICATIONS
 from tests.architecture.source import decorated, modules
@@ -51,7 +54,10 @@ WORKFLOWS = {
         "SummarizationEvaluationWorkflow",
         "TranslationWorkflow",
     ],
+    "matchday": ["MatchdayWorkflow"],
+    "delivery": ["SendNoticesWorkflow"],
     "core": ["MaintenanceWorkflow"],
+    "digest": ["DigestWorkflow"],
     "demo": ["DemoTreeWorkflow"],
 }
 ACTIVITIES = {
@@ -97,27 +103,34 @@ ACTIVITIES = {
         "sync_fixture_metadata",
         "update_video_in_place",
     ],
+    "footy-clips": ["fetch_clips", "search_once"],
     "footy-media": [
         "deduplicate_videos",
         "generate_video_hash",
+        "inspect_clips",
         "recheck_clips",
         "replace_s3_video",
+        "store_batch",
         "upload_single_video",
         "validate_video_is_soccer",
     ],
     "soonish": [
+        "accept_shared_reminder",
         "accept_update_notification",
         "cancel_notification",
         "complete_event",
         "create_reminder_schedules",
         "create_reminder_schedules_for_subscription",
         "delete_reminder_schedules",
+        "find_due_work",
         "finish_notification",
         "get_event_details",
+        "measure_notification",
         "purge_deleted_events",
         "remove_fired_schedule",
         "send_notification",
         "send_reminder_notification",
+        "send_reminder_page",
         "sweep_asked_reminders",
         "sweep_outbox",
         "sweep_reminders",
@@ -127,10 +140,12 @@ ACTIVITIES = {
     "curator": [
         "cleanup_old_entries",
         "close_research",
+        "crawl_due_feeds",
         "crawl_single_feed",
         "delete_enrichment",
         "end_answer",
         "fetch_single_content",
+        "find_due_work",
         "get_app_settings",
         "get_entries",
         "get_entries_for_distillation",
@@ -159,6 +174,7 @@ ACTIVITIES = {
         "check_research",
         "compute_embeddings",
         "deepl_translate_articles",
+        "distill_due_entries",
         "distill_entry_content",
         "evaluate_ragas",
         "evaluate_summarization",
@@ -166,6 +182,7 @@ ACTIVITIES = {
         "fetch_and_add_to_graph_bulk",
         "fetch_and_save_entry_links",
         "fetch_contents",
+        "fetch_due_contents",
         "fetch_github_readme",
         "fetch_single_content",
         "llm_translate_articles",
@@ -187,10 +204,14 @@ ACTIVITIES = {
         "remove_documents_from_index",
         "swap_search_index",
     ],
+    "matchday": ["keep_all_fixtures", "keep_changed_fixtures"],
+    "delivery": ["send_notices"],
+    "digest": ["send_due_digests"],
     "core": [
         "prune_accounts",
         "prune_audit_log",
         "prune_changes",
+        "prune_notices",
         "prune_progress",
         "prune_rate_limits",
         "prune_scratch_objects",
@@ -207,6 +228,8 @@ SCHEDULES = [
     "curator-ingest",
     "curator-cleanup",
     "curator-graph",
+    "digest",
+    "matchday-sweep",
     "core-maintenance",
 ]
 
@@ -275,9 +298,31 @@ def test_everything_is_registered_on_a_declared_queue(manifest: AppManifest) -> 
     assert {item.task_queue for item in manifest.schedules(Settings())} <= queues
 
 
+@pytest.mark.parametrize("manifest", MANIFESTS, ids=lambda manifest: manifest.name)
+def test_every_schedule_starts_a_workflow_of_its_queue(manifest: AppManifest) -> None:
+    registered = workflows(manifest)
+    for item in manifest.schedules(Settings()):
+        assert item.workflow in registered[item.task_queue]
+
+
 def test_no_queue_topic_or_navigation_key_belongs_to_two_applications() -> None:
     queues = [queue.name for manifest in MANIFESTS for queue in manifest.queues]
     topics = [topic.kind for manifest in MANIFESTS for topic in manifest.topics()]
     keys = [manifest.navigation.key for manifest in MANIFESTS if manifest.navigation]
     for names in (queues, topics, keys, [manifest.name for manifest in MANIFESTS]):
         assert len(names) == len(set(names))
+
+
+def workflow_types() -> list[type]:
+    return [kind for manifest in MANIFESTS for group in manifest.workflows().values() for kind in group]
+
+
+@pytest.mark.parametrize("kind", workflow_types(), ids=lambda kind: kind.__name__)
+def test_every_workflow_type_says_which_version_continues_it(kind: type) -> None:
+    said = behaviour_of(kind)
+    assert said is not VersioningBehavior.UNSPECIFIED, (
+        "name it as pinned(…) or upgrading(…); see core/temporal/pinning.py"
+    )
+    # A run that continues as new takes its version along: pinned, it would keep old workers alive for ever.
+    if "continue_as_new" in inspect.getsource(kind):
+        assert said is VersioningBehavior.AUTO_UPGRADE

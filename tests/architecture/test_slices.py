@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 
 from tests.architecture.source import SOURCE
 
@@ -12,21 +13,27 @@ OFFERED_ROLES = {"contracts", "domain", "ports", "activities", "workflow", "work
 GROUND = {"library", "text", "models", "articles", "feeds"}
 # What a slice offers beside its roles, on purpose. A new line here is a decision, and wants a reason.
 OFFERED_MODULES = {
-    # The frame of the reader's pages, its left pane, and passages that are marked in an article.
-    *("reading.access", "reading.panes", "reading.pages", "reading.tabs", "reading.sidebar", "reading.passages"),
+    # The frame of the reader's pages, its left pane, and what others add to an article.
+    *("reading.access", "reading.panes", "reading.pages", "reading.extensions", "reading.sidebar"),
     # Entries as one person sees them.
     "reading.store",
-    "sources.opml",
     # One rate limit per host, whoever asks.
-    "ingest.rate_limits",
+    "ingest.fetcher",
     # Statements about vectors that lists are sorted by.
     "search.similarity",
+    # Telling of articles is part of the transaction in which they become findable.
+    "following.telling",
     # Tables of contexts and links, which cards and research read in their own statements.
     "context.store",
 }
 
 
-def imports_between_slices() -> Iterator[tuple[str, str]]:
+@cache
+def imports_between_slices() -> list[tuple[str, str]]:
+    return list(_imports())
+
+
+def _imports() -> Iterator[tuple[str, str]]:
     """Pairs of modules, without the package's name: who imports, and what."""
     for file in sorted(CURATOR.rglob("*.py")):
         own = file.relative_to(CURATOR).with_suffix("").parts

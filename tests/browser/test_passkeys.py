@@ -78,7 +78,7 @@ async def sign_in(page: Page, site: Site, email: str) -> None:
 
 async def add_passkey(page: Page, site: Site, name: str) -> None:
     await page.goto(address(site, PAGE))
-    await page.get_by_label("Name").fill(name)
+    await page.get_by_label("Name", exact=True).fill(name)
     await page.get_by_role("button", name="Add passkey").click()
 
 

@@ -136,7 +136,7 @@ async def progress_tells_the_end(instance: Instance, workflows: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 async def test_every_workflow_finishes_whatever_is_killed(home: Home) -> None:
     """Each alone, and two of the pairs; `make soak` has all of them."""
     seed = random.SystemRandom().randrange(10**6)
@@ -158,7 +158,7 @@ async def all_finish(home: Home, kills: Sequence[Sequence[str]]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(200)
+@pytest.mark.timeout(900)
 async def test_up_itself_can_be_killed_and_the_next_one_carries_on(home: Home) -> None:
     chosen = settings()
     with running_instance(home.path, log=None, **chosen) as first:

@@ -115,7 +115,7 @@ async def fill(instance: Instance, client: httpx.AsyncClient, password: str, pub
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 async def test_an_instance_moves_to_another_machine(reachable_folder: Path) -> None:
     password, file = secrets.token_urlsafe(16), reachable_folder / "moving.tar.gz"
     old, new = reachable_folder / "old", reachable_folder / "somewhere" / "else"

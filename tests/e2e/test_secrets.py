@@ -54,7 +54,7 @@ def sign_in(client: httpx.Client, email: str, password: str) -> None:
     assert answer.status_code == 303, answer.text
 
 
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(900)
 async def test_planted_secrets_are_nowhere_to_be_found(reachable_folder: Path) -> None:
     key, password = f"planted-key-{secrets.token_hex(16)}", f"planted-password-{secrets.token_hex(8)}"
     port = free_port()

@@ -20,7 +20,7 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import SpendingSettings
 from pressbox.core.contracts import Contract
-from pressbox.curator.library.domain.entries import DistilState
+from pressbox.curator.library.domain import DistilState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.manifest import APP, activities
 from pressbox.curator.settings import ContextKind, CuratorSettings, DistillerKind, EvaluatorKind

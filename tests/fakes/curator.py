@@ -16,26 +16,34 @@ from pressbox.core.models.client import ModelClient, OnText, Question
 from pressbox.core.models.completions import Said
 from pressbox.core.spending.domain import Budget
 from pressbox.core.spending.till import UnbilledError
-from pressbox.curator.articles.ports import FetchedArticle, Page
+from pressbox.curator.articles.domain import FetchedArticle, Page
 from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.cleanup.contracts import CleanupResult
-from pressbox.curator.distil.activities import DistilActivities, SettingsActivities
+from pressbox.curator.distil.activities import DistilActivities, DistilPages, SettingsActivities
 from pressbox.curator.distil.contracts import AppSettings, DistilSelection
-from pressbox.curator.distil.paid import PaidDistiller
+from pressbox.curator.distil.model import PaidDistiller
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
-from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities, LeftoverActivities
+from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities, LeftoverActivities, WorkQueues
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch, FeedPage, ProbedFeed
+from pressbox.curator.ingest.fetcher import ArticleFetcher, FeedProber, HostRateLimiter
+from pressbox.curator.ingest.page_activities import CrawlPages, FetchPages
 from pressbox.curator.ingest.ports import EntrySource
-from pressbox.curator.ingest.rate_limits import HostRateLimiter
 from pressbox.curator.library.contracts import EntryProgressState
-from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, ToDistil
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.library.domain import (
+    CrawlOutcome,
+    CuratorPolicy,
+    Distilled,
+    DistilState,
+    ExtractionRule,
+    FetchState,
+    ToDistil,
+)
+from pressbox.curator.library.leases import Lease
+from pressbox.curator.library.urls import host_of
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from pressbox.curator.search.contracts import EmbeddingSelection
-from pressbox.curator.search.domain.identity import DamagedIndexError, FoundIndex, KnownIndex
-from pressbox.curator.search.ports import IndexDocument
+from pressbox.curator.search.ports import DamagedIndexError, FoundIndex, IndexDocument, KnownIndex
+from tests.fakes.curator_queues import FakeCrawlQueue, FakeDistilQueue, FakeFetchQueue
 from tests.fakes.footy import FakeObjects
 from tests.fakes.spending import FakeClaims, FakeLedger, pay_once_of
 
@@ -104,7 +112,9 @@ class FakeFeeds:
         feeds = [self._world.feeds[feed_id] for feed_id in feed_ids if feed_id in self._world.feeds]
         return [FeedToCrawl(feed.feed_id, feed.url, Validators()) for feed in feeds]
 
-    async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
+    async def store_crawl(
+        self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime, lease: Lease | None = None
+    ) -> ProbedFeed:
         known = self._world.feeds[feed.feed_id]
         known.due = False
         created = 0
@@ -116,7 +126,11 @@ class FakeFeeds:
         return ProbedFeed(feed_id=feed.feed_id, outcome=crawl.outcome, created=created)
 
     async def store_unchanged(
-        self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+        self,
+        crawls: Sequence[tuple[FeedToCrawl, Crawl]],
+        policy: CuratorPolicy,
+        now: datetime,
+        lease: Lease | None = None,
     ) -> None:
         for feed, _ in crawls:
             self._world.feeds[feed.feed_id].due = False
@@ -253,6 +267,9 @@ class FakeEntries:
 
     async def existing_ids(self, entry_ids: Sequence[int]) -> frozenset[int]:
         return frozenset(entry_ids) & self.all.keys()
+
+    async def lacks_vectors(self, model: str) -> bool:
+        return bool((await self.select_for_embedding(model, 0, 1)).entry_ids)
 
     async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection:
         missing = [
@@ -392,7 +409,7 @@ class FakeRateLimits:
         self.reserved: list[str] = []
         self.paused: dict[str, datetime] = {}
 
-    async def reserve(self, host: str, delay: timedelta, now: datetime) -> datetime:
+    async def reserve(self, host: str, delay: timedelta, now: datetime, longest: timedelta) -> datetime:
         self.reserved.append(host)
         return max(self.paused.get(host, now), now)
 
@@ -415,6 +432,7 @@ class FakeDistiller:
         self.breaks: dict[int, PressboxError] = {}
         self.batches: list[tuple[int, ...]] = []
         self.hold: asyncio.Event | None = None
+        self.asked = 0
         self.languages: set[str] = set()
 
     async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]:
@@ -434,6 +452,7 @@ class FakeDistiller:
         ]
 
     async def converse(self, question: Question, on_text: OnText | None = None) -> Said:
+        self.asked += 1
         if self.hold is not None:
             await self.hold.wait()
         if self.down:
@@ -473,6 +492,8 @@ class FakeWorld:
         self.objects = FakeObjects()
         self.crawler = FakeCrawler(self)
         self.entry_store = FakeEntries(self)
+        self.distil_queue = FakeDistilQueue(self)
+        self.queues = WorkQueues(FakeCrawlQueue(self), FakeFetchQueue(self), self.distil_queue)
         self.paid = paid
         self.judged = False
 
@@ -519,14 +540,17 @@ class FakeWorld:
         )
         crawl = CrawlActivities(FakeFeeds(self), self.entry_store, self.crawler, HostRateLimiter(self.rate_limits, now))
         store = self.entry_store
-        leftovers = LeftoverActivities(FakeFeeds(self), store, store, store, MODEL)
+        leftovers = LeftoverActivities(FakeFeeds(self), store, store, store, MODEL, self.queues)
+        prober = FeedProber(FakeFeeds(self), self.crawler, HostRateLimiter(self.rate_limits, now))
         return [
             SettingsActivities(settings).get_app_settings,
             crawl.list_feeds,
             crawl.probe_feeds,
             crawl.crawl_single_feed,
             crawl.get_entries_to_fetch,
+            CrawlPages(self.queues.crawl, prober).crawl_due_feeds,
             leftovers.get_leftovers,
+            leftovers.find_due_work,
             self._fetching().get_entries,
             self._fetching().fetch_single_content,
             self._distilling().get_entries_for_distillation,
@@ -541,7 +565,9 @@ class FakeWorld:
         return [
             fetch.fetch_single_content,
             fetch.fetch_contents,
+            FetchPages(self.queues.fetch, self._fetcher()).fetch_due_contents,
             self._distilling().distill_entry_content,
+            DistilPages(self.queues.distil, self._distilling()).distill_due_entries,
             EmbeddingActivities(self.entry_store, FakeEmbedder()).compute_embeddings,
         ]
 
@@ -557,14 +583,10 @@ class FakeWorld:
         ]
 
     def _fetching(self) -> FetchActivities:
-        return FetchActivities(
-            self.entry_store,
-            self.entry_store,
-            self.pages,
-            self.pages,
-            HostRateLimiter(self.rate_limits, now),
-            self.objects,
-        )
+        return FetchActivities(self.entry_store, self.entry_store, self._fetcher(), self.objects)
+
+    def _fetcher(self) -> ArticleFetcher:
+        return ArticleFetcher(self.pages, self.pages, HostRateLimiter(self.rate_limits, now))
 
     def _distilling(self) -> DistilActivities:
         if not self.paid:

@@ -10,15 +10,14 @@ from sqlalchemy.dialects.postgresql import insert
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
-from pressbox.curator.articles.ports import FetchedArticle
+from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.cleanup.store import SqlCleanupStore
 from pressbox.curator.distil.store import SqlDistilStore
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.contracts import ProbedFeed
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy
 from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryRow,

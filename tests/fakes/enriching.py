@@ -8,17 +8,15 @@ from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.core.models.client import Question, Reply
-from pressbox.curator.articles.ports import FetchedArticle, Page
+from pressbox.curator.articles.domain import FetchedArticle, Page
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
 from pressbox.curator.cards.choice import EvidentChooser
 from pressbox.curator.cards.domain import CardPage, ContextView, NewEnrichment, Repository
-from pressbox.curator.context.activities import ContextActivities, ContextMaker
-from pressbox.curator.context.domain.context import ContextLink, ContextMethod, EntryContext
+from pressbox.curator.context.activities import ContextActivities, ContextMaker, ContextSource
+from pressbox.curator.context.domain import ContextLink, ContextMethod, EntryContext
 from pressbox.curator.context.finder import extract_context, extract_links
-from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.ingest.rate_limits import HostRateLimiter
-from pressbox.curator.library.domain.entries import content_hash
-from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.ingest.fetcher import HostRateLimiter
+from pressbox.curator.library.domain import ExtractionRule, content_hash
 from tests.fakes.footy import FakeObjects
 
 GITHUB = "https://api.github.example"
@@ -174,7 +172,7 @@ class NoRateLimits:
     def __init__(self) -> None:
         self.held: dict[str, datetime] = {}
 
-    async def reserve(self, host: str, delay: timedelta, now: datetime) -> datetime:
+    async def reserve(self, host: str, delay: timedelta, now: datetime, longest: timedelta) -> datetime:
         return self.held.get(host, now)
 
     async def pause(self, host: str, until: datetime) -> None:

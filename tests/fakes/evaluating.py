@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from pressbox.core.errors import PressboxError, TransientError
-from pressbox.curator.evaluate.activities import EvaluationActivities
+from pressbox.curator.evaluate.activities import Evaluation, EvaluationActivities
 from pressbox.curator.evaluate.domain import Judged, Measure, Metric, SubjectKind
-from pressbox.curator.evaluate.ports import Evaluation
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 
 
 def judged(subject_id: int = 1, kind: SubjectKind = SubjectKind.ANSWER, **changes: Any) -> Judged:

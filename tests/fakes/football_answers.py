@@ -15,6 +15,7 @@ Answer = dict[str, Any]
 
 SHOOT_OUTS = "fixtures-cl-penalties.json"
 NOT_STARTED = "fixtures-bundes-ns-pst.json"
+MANCHESTER = "team-manchester.json"
 NO_PARAMETER = "injuries-error.json"
 WRONG_PARAMETER = "team-leipzig-error.json"
 
@@ -138,9 +139,19 @@ def _not_started() -> Sequence[Answer]:
     ]
 
 
+def _manchester() -> list[Answer]:
+    names = {33: "Manchester United", 50: "Manchester City", 1854: "Manchester City W", 7198: "Manchester United U21"}
+    others = {7754: "United of Manchester", 8791: "Godmanchester Rovers"}
+    return [
+        {"team": {"id": number, "name": name, "country": "England", "national": False}, "venue": {}}
+        for number, name in (names | others).items()
+    ]
+
+
 _OURS = {
     SHOOT_OUTS: _envelope([_shoot_out(), _another_shoot_out()]),
     NOT_STARTED: _envelope(_not_started()),
     NO_PARAMETER: _envelope(errors={"required": "At least one parameter is required."}),
+    MANCHESTER: _envelope(_manchester()),
     WRONG_PARAMETER: _envelope(errors={"league": "This field cannot be used with that one."}),
 }

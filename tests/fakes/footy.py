@@ -7,6 +7,7 @@ fake decoder, judge and fingerprint read that line. So a test can make copies th
 import asyncio
 import hashlib
 import json
+from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
@@ -17,15 +18,19 @@ from pressbox.core.errors import NotFoundError, PermanentError, PressboxError
 from pressbox.core.objects.store import ObjectInfo
 from pressbox.core.temporal.calls import activity_methods
 from pressbox.footy.activities.aliases import AliasActivities
+from pressbox.footy.activities.attempts import AttemptActivities
+from pressbox.footy.activities.batches import BatchActivities
 from pressbox.footy.activities.clip_inspector import ClipInspector
 from pressbox.footy.activities.comparison import ComparisonActivities
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
+from pressbox.footy.activities.handing_over import HandOverActivities
 from pressbox.footy.activities.ingest import CleanupActivities, IngestActivities
 from pressbox.footy.activities.poll import PollActivities
 from pressbox.footy.activities.scenes import SceneActivities
 from pressbox.footy.activities.search import SearchActivities
 from pressbox.footy.activities.upkeep import CanaryActivities, RecheckActivities
 from pressbox.footy.activities.upload import UploadActivities
+from pressbox.footy.activities.whole_download import FetchActivities, InspectActivities
 from pressbox.footy.contracts.aliases import TeamAliases
 from pressbox.footy.contracts.download import CompletionResult, SettledCandidate, Video
 from pressbox.footy.contracts.ingest import CleanupResult, StoredFixtures
@@ -33,6 +38,7 @@ from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, Re
 from pressbox.footy.contracts.search import DownloadCount
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, Probe
+from pressbox.footy.domain.film_rule import Agreement, Sighting, Way
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import SearchEnd, StoredGoal
 from pressbox.footy.domain.judgements import FrameJudgement, Vote
@@ -61,9 +67,17 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def clip(*scenes: str, duration: float = 10.0, size: int = 1000, clock: str = "22:10", note: str = "") -> bytes:
-    """A file of `size` that shows these scenes."""
-    return json.dumps({"scenes": scenes, "duration": duration, "size": size, "clock": clock, "note": note}).encode()
+def clip(
+    *scenes: str,
+    duration: float = 10.0,
+    size: int = 1000,
+    clock: str = "22:10",
+    note: str = "",
+    hidden: Sequence[str] = (),
+) -> bytes:
+    """A file of `size` that shows these scenes; those that are `hidden` from hashes only its film shows."""
+    facts = {"scenes": scenes, "duration": duration, "size": size, "clock": clock, "note": note, "hidden": hidden}
+    return json.dumps(facts).encode()
 
 
 def raw_fixture(fixture_id: int, *goals: dict[str, Any], status: str = "2H", score: int | None = None) -> RawFixture:
@@ -143,11 +157,15 @@ class FakeApi:
         self.down: PressboxError | None = None
         self.broken: set[int] = set()
         self.refused_days: set[date] = set()
+        # A test clears it to keep the answers of days back.
+        self.held = asyncio.Event()
+        self.held.set()
         self.at_once = 0
         self.most_at_once = 0
 
     async def fetch_day(self, day: date) -> DayAnswer:
         self.asked_days.append(day)
+        await self.held.wait()
         if self.down:
             raise self.down
         if day in self.refused_days:
@@ -197,6 +215,8 @@ class FakeFixtures:
         self.troubles: dict[int, str] = {}
         self.runs: dict[str, Mapping[str, int] | None] = {}
         self.told = 0
+        # How many runs of the schedule were lately.
+        self.scheduled = 0
         self.ready: tuple[int, ...] = ()
         self.teams: tuple[int, ...] = ()
         self.old: list[int] = []
@@ -206,10 +226,13 @@ class FakeFixtures:
     async def load_followed(self) -> Followed:
         return Followed(frozenset({39}))
 
+    async def identify(self, teams: Iterable[TeamName]) -> Mapping[int, int]:
+        return {}
+
     async def save_fetched(self, run_id: str, fixtures: Sequence[ObservedFixture]) -> None:
         self.fetched.setdefault(run_id, {}).update({item.fixture_id: item for item in fixtures})
 
-    async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
+    async def route_fetched(self, run_id: str, policy: FootyPolicy, now: datetime) -> StoredFixtures:
         fetched = self.fetched.get(run_id, {})
         new = set(fetched) - self.stored
         self.stored |= new
@@ -218,6 +241,9 @@ class FakeFixtures:
     async def register_run(self, run_id: str, policy: FootyPolicy, now: datetime) -> RegisteredRun:
         self.runs.setdefault(run_id, None)
         return RegisteredRun(staging_due=len(self.staging), active=len(self.active))
+
+    async def count_scheduled(self, since: datetime) -> int:
+        return self.scheduled
 
     async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None:
         self.runs[run_id] = summary
@@ -294,6 +320,9 @@ class FakeGoals:
         self.all: dict[str, FakeGoal] = {}
         self.last: dict[tuple[int, int, int], int] = {}
         self.trouble: list[PressboxError] = []
+        # What reading stumbles over, by the name of the method.
+        self.stumbles: dict[str, list[PressboxError]] = {}
+        self.wrong_clocks: dict[str, timedelta] = {}
         self.finishing = asyncio.Event()
         self.hold: asyncio.Event | None = None
 
@@ -371,7 +400,15 @@ class FakeGoals:
         item = self.all[event_id]
         item.monitor_complete, item.goal = True, replace(item.goal, monitor_complete=True)
 
+    async def note_wrong_clock(self, event_id: str, ahead: timedelta, now: datetime) -> None:
+        self.wrong_clocks[event_id] = ahead
+
+    def _stumble(self, name: str) -> None:
+        if waiting := self.stumbles.get(name):
+            raise waiting.pop(0)
+
     async def removal_reason(self, event_id: str) -> str | None:
+        self._stumble("removal_reason")
         return "disallowed" if self.all[event_id].removed else None
 
     async def load_scorer(self, event_id: str) -> tuple[str, str, int]:
@@ -379,6 +416,7 @@ class FakeGoals:
         return item.goal.player_name, item.team_name, item.goal.team_id
 
     async def load_minute(self, event_id: str) -> tuple[int, int]:
+        self._stumble("load_minute")
         goal = self.all[event_id].goal
         return goal.elapsed, goal.extra or 0
 
@@ -555,8 +593,11 @@ class FakeClips:
         self._keep(clip_id, uploaded.video, fingerprint, CandidateOutcome.REPLACED)
         return unused
 
-    async def add_copy(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
+    async def add_copy(
+        self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime, *, reason: str = ""
+    ) -> None:
         self._keep(clip_id, video, fingerprint, CandidateOutcome.DUPLICATE)
+        self._candidates.all[video.candidate_id].reason = reason
 
     async def rank(self, event_id: str) -> None:
         if self.trouble:
@@ -648,8 +689,10 @@ class FakeDownloader:
         self.files: dict[str, bytes | Exception] = {}
         self.hold: asyncio.Event | None = None
         self.arrived = asyncio.Event()
+        self.asked: Counter[str] = Counter()
 
     async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
+        self.asked[video.video_page_url] += 1
         self.arrived.set()
         if self.hold:
             await self.hold.wait()
@@ -663,6 +706,7 @@ class FakeDownloader:
 class FakeMedia:
     def __init__(self) -> None:
         self.unplayable: set[str] = set()
+        self.seen_through = 0
 
     async def probe(self, path: Path) -> Probe:
         facts = await _facts(path)
@@ -674,6 +718,14 @@ class FakeMedia:
     async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
         scenes = set(json.loads(query)["scenes"])
         return frozenset(key for key, found in references.items() if scenes & set(json.loads(found)["scenes"]))
+
+    async def see_through(self, query: bytes, references: Mapping[int, bytes]) -> Mapping[int, Sighting]:
+        """Find what only a film shows: scenes that are `hidden` from hashes."""
+        self.seen_through += len(references)
+        hidden = set(json.loads(query)["hidden"])
+        same = {key for key, found in references.items() if hidden & set(json.loads(found)["hidden"])}
+        agreement = Agreement(seconds=4.0, moving=0.9, least=0.8, still=0.9)
+        return {key: Sighting(way=Way(turned=5.0), agreement=agreement) for key in same}
 
     async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
         facts = await _facts(path)
@@ -733,6 +785,19 @@ class FakeBudget:
         return self.busy_until
 
 
+class FakePace:
+    """What the schedule of polls was asked for, in its order."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def rest(self) -> None:
+        self.asked.append("rest")
+
+    async def hasten(self) -> None:
+        self.asked.append("hasten")
+
+
 class FakeWorld:
     """Everything together; `workflows` is the real adapter, which a stage brings."""
 
@@ -740,6 +805,7 @@ class FakeWorld:
         self.objects = FakeObjects()
         self.api = FakeApi()
         self.budget = FakeBudget()
+        self.pace = FakePace()
         self.goals = FakeGoals()
         self.fixtures = FakeFixtures(self.goals)
         self.candidates = FakeCandidates()
@@ -758,22 +824,46 @@ class FakeWorld:
         return FoundVideo("folder", url, media_url=url, duration_seconds=duration)
 
     def plain_activities(self, workflows: Workflows) -> list[Callable[..., Any]]:
+        aliases, search, downloads, ending, uploads = self._clip_holders(workflows)
         return activity_methods(
-            IngestActivities(self.api, self.fixtures, self.fixtures, self.missing),
+            IngestActivities(self.api, self.fixtures, self.fixtures, self.pace, self.missing),
             CleanupActivities(self.fixtures, self.clips, self.objects),
-            PollActivities(self.api, self.fixtures, self.budget, self.missing),
+            PollActivities(self.api, self.fixtures, self.budget, self.pace, self.missing),
             ComparisonActivities(self.fixtures, self.fixtures, self.fixtures, self.goals, workflows),
-            AliasActivities(self.teams, self.alias_source),
-            SearchActivities(self.goals, self.candidates, self.sources, source_time=timedelta(seconds=1)),
-            DownloadActivities(self.goals, self.candidates, self.downloader, self.media, self.objects, workflows),
-            UploadActivities(self.clips, self.candidates, self.objects),
+            aliases,
+            search,
+            downloads,
+            ending,
+            uploads,
             CanaryActivities(self.sources, self.health),
+        )
+
+    def clips_activities(self, workflows: Workflows) -> list[Callable[..., Any]]:
+        aliases, search, downloads, ending, _ = self._clip_holders(workflows)
+        return activity_methods(
+            AttemptActivities(search, aliases, ending, workflows), FetchActivities(self.goals, downloads, ending)
         )
 
     def media_activities(self, workflows: Workflows) -> list[Callable[..., Any]]:
         inspector = ClipInspector(self.media, self.judge)
+        *_, ending, uploads = self._clip_holders(workflows)
+        validation = ValidationActivities(self.goals, self.candidates, self.media, self.objects, inspector)
+        scenes = SceneActivities(self.clips, self.media, self.objects)
         return activity_methods(
-            ValidationActivities(self.goals, self.candidates, self.media, self.objects, inspector),
-            SceneActivities(self.clips, self.media, self.objects),
+            validation,
+            scenes,
+            InspectActivities(validation, ending),
+            BatchActivities(uploads, scenes, ending),
             RecheckActivities(self.goals, self.clips, self.objects, inspector, workflows),
+        )
+
+    def _clip_holders(
+        self, workflows: Workflows
+    ) -> tuple[AliasActivities, SearchActivities, DownloadActivities, HandOverActivities, UploadActivities]:
+        return (
+            AliasActivities(self.teams, self.alias_source),
+            SearchActivities(self.goals, self.candidates, self.sources, source_time=timedelta(seconds=1)),
+            DownloadActivities(self.goals, self.candidates, self.downloader, self.media, self.objects),
+            HandOverActivities(self.goals, self.candidates, self.objects, workflows),
+            UploadActivities(self.clips, self.candidates, self.objects),
         )

@@ -12,13 +12,16 @@ import numpy as np
 from sqlalchemy import delete, update
 
 from pressbox.core.app import Resources
+from pressbox.core.notices.rows import FollowRow as PersonalFollowRow
 from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec
 from pressbox.footy.adapters.rows import (
     ClipCandidateRow,
     ClipRow,
     ClipSearchRow,
+    DirectoryRow,
     FixtureRow,
+    FixtureSnapshotRow,
     FollowRow,
     GoalNoteRow,
     GoalRow,
@@ -53,7 +56,7 @@ class MatchDay:
 
     async def clear(self) -> None:
         async with self.resources.database.unit_of_work() as work:
-            for row in (FixtureRow, TeamRow, FollowRow, SourceHealthRow):
+            for row in (FixtureRow, TeamRow, FollowRow, PersonalFollowRow, DirectoryRow, SourceHealthRow):
                 await work.session.execute(delete(row))
 
     async def fixture(self, fixture_id: int, home: str = "Liverpool", away: str = "Man City", **values: Any) -> int:
@@ -83,6 +86,30 @@ class MatchDay:
             work.changed("footy.fixture", str(fixture_id))
             work.changed("footy.day", row["kickoff"].date().isoformat())
         return fixture_id
+
+    async def happen(self, fixture_id: int, *events: tuple[int, str, str, str, str], half_time: str = "") -> None:
+        """The last answer of the API: minute, type, detail and two players of each event, by turns of both teams."""
+        sides = (fixture_id * 10 + 1, "Liverpool"), (fixture_id * 10 + 2, "Man City")
+        listed = [
+            {
+                "time": {"elapsed": minute, "extra": None},
+                "team": dict(zip(("id", "name"), sides[place % 2], strict=True)),
+                "player": {"id": 1, "name": player},
+                "assist": {"id": 2, "name": other or None},
+                "type": kind,
+                "detail": detail,
+                "comments": None,
+            }
+            for place, (minute, kind, detail, player, other) in enumerate(events)
+        ]
+        home, _, away = half_time.partition("-")
+        score = {"halftime": {"home": int(home), "away": int(away)}} if half_time else {}
+        row = FixtureSnapshotRow(
+            fixture_id=fixture_id, raw={"events": listed, "score": score}, fetched_by="monitor-x", fetched_at=self.now
+        )
+        async with self.resources.database.unit_of_work() as work:
+            await work.session.merge(row)
+            work.changed("footy.fixture", str(fixture_id))
 
     async def change(self, fixture_id: int, **values: Any) -> None:
         async with self.resources.database.unit_of_work() as work:

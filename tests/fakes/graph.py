@@ -11,15 +11,13 @@ from sqlalchemy import func, select
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
-from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.activities import GraphActivities
+from pressbox.curator.context.activities import ContextSource
+from pressbox.curator.context.domain import ContextMethod, Entity, EntityKind, EntryContext, Relationship
+from pressbox.curator.graph.activities import Addition, GraphActivities, GraphDocument, Waiting
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
-from pressbox.curator.graph.ports import Addition, GraphDocument, Waiting
-from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
-from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
-from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash
+from pressbox.curator.graph.store import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow, PostgresGraph, SqlGraphQueue
+from pressbox.curator.library.domain import DistilState, FetchState, content_hash
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.search.activities import IndexSelection
 from tests.fakes.curator_rows import Rows

@@ -10,8 +10,7 @@ from sqlalchemy import delete, update
 
 from pressbox.core.app import Resources
 from pressbox.core.spending.rows import PaidRequestRow
-from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain import ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED, DistilState, FetchState
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryBodyRow,

@@ -16,12 +16,12 @@ from pydantic import SecretStr
 from pressbox.core.app import Resources
 from pressbox.core.config import SpendingSettings
 from pressbox.core.models.client import Question
-from pressbox.core.spending.wiring import pay_once, till
+from pressbox.core.spending.wiring import till
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.settings import CuratorSettings
+from pressbox.curator.translate.activities import LanguagePair, TranslationSource
+from pressbox.curator.translate.blocks import Block, BlockKind
 from pressbox.curator.translate.contracts import Provider
-from pressbox.curator.translate.domain.blocks import Block, BlockKind
-from pressbox.curator.translate.ports import LanguagePair, TranslationSource
 from pressbox.curator.translate.wiring import translators
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.footy.adapters.sources.registry import configured_sources
@@ -63,7 +63,7 @@ async def ask_model_for_a_stream(resources: Resources) -> None:
 
 
 async def judge_frames(resources: Resources) -> None:
-    await judge(resources.settings.group(FootySettings), pay_once(resources)).judge((secrets.token_bytes(8),))
+    await judge(resources).judge((secrets.token_bytes(8),))
 
 
 async def translate_by(provider: Provider, resources: Resources) -> None:

@@ -2,10 +2,10 @@
 
 import secrets
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from typing import Any
 
-from sqlalchemy import Boolean, Column, DateTime, Float, Integer, LargeBinary, Table, Text, insert
+from sqlalchemy import Boolean, Column, DateTime, Float, Integer, LargeBinary, Table, Text, Time, insert
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -22,12 +22,16 @@ FIXED: Mapping[str, Mapping[str, Any]] = {
     },
     "soonish.subscriptions": {"state": "active"},
     "curator.research_runs": {"state": "done"},
+    "core.spoiler_choices": {"mode": "hidden"},
+    "core.digests": {"rhythm": "daily", "zone": "UTC"},
+    "core.digest_issues": {"rhythm": "daily", "sections": []},
 }
 VALUES: Mapping[type[Any], Any] = {
     Boolean: True,
     Integer: 1,
     Float: 1.0,
     DateTime: datetime(2026, 1, 1, tzinfo=UTC),
+    Time: time(7, 30),
     ARRAY: list,
     JSONB: dict,
     LargeBinary: lambda: secrets.token_bytes(8),

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain import CrawlOutcome
 from tests.integration.http.loopback import LoopbackServer
 
 NEW = CrawlOutcome.NEW

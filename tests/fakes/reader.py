@@ -18,19 +18,15 @@ from pressbox.core.quotas.store import QuotaUses
 from pressbox.core.spending.domain import Budget
 from pressbox.core.spending.ledger import SqlLedger
 from pressbox.core.spending.status import BudgetStatus
-from pressbox.curator.apps.service import AppService, ViewService
+from pressbox.curator.apps.service import AppService, StreamService, ViewService
 from pressbox.curator.apps.store import SqlViewFeeds
-from pressbox.curator.apps.stream_service import StreamService
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.apps.wiring import app_service, stream_service, view_service
 from pressbox.curator.articles.wiring import parser_pool
-from pressbox.curator.feeds.domain import ParsedFeed
-from pressbox.curator.feeds.ports import FoundFeed
+from pressbox.curator.feeds.domain import FoundFeed, ParsedFeed
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.contracts import QUEUE
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, DistilState, FetchState
 from pressbox.curator.library.rows import (
     EntryBodyRow,
     EntryEmbeddingRow,
@@ -41,17 +37,15 @@ from pressbox.curator.library.rows import (
     StoryRow,
     SubscriptionRow,
 )
-from pressbox.curator.models.costs import CostService
-from pressbox.curator.models.store import SqlCosts
+from pressbox.curator.models.store import CostService, SqlCosts
 from pressbox.curator.models.wiring import cost_service
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.sidebar import SqlSidebar
 from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.reading.wiring import reading_service, state_service
-from pressbox.curator.search.ports import Hit
-from pressbox.curator.sources.opml import OutlineService
-from pressbox.curator.sources.service import SourceService
+from pressbox.curator.search.ports import Hit, Ranking, SearchScope
+from pressbox.curator.sources.service import OutlineService, SourceService
 from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 from pressbox.curator.sources.wiring import outline_service, source_service
 from tests.fakes.temporal import RecordedTemporal
@@ -91,19 +85,17 @@ class Index:
     hits: list[int] = field(default_factory=list)
     asked: list[tuple[str, tuple[int, ...], bool]] = field(default_factory=list)
 
-    async def search(
-        self,
-        query: str,
-        feed_ids: Sequence[int] | None,
-        limit: int,
-        offset: int,
-        newest_first: bool,
-        entry_ids: Sequence[int] | None = None,
-    ) -> tuple[Sequence[Hit], int]:
-        self.asked.append((query, tuple(feed_ids or ()), newest_first))
-        hits = [number for number in self.hits if entry_ids is None or number in entry_ids]
-        found = [Hit(number, 1.0, f"<mark>{query}</mark>", "…") for number in hits]
-        return found[offset : offset + limit], len(found)
+    async def rank(self, scope: SearchScope, limit: int) -> Ranking:
+        self.asked.append((scope.query, tuple(scope.feed_ids or ()), scope.newest_first))
+        hits = [number for number in self.hits if scope.entry_ids is None or number in scope.entry_ids]
+        return Ranking(scope, hits[:limit], len(hits))
+
+    async def show(self, ranking: Ranking, entry_ids: Sequence[int]) -> Sequence[Hit]:
+        return [Hit(number, 1.0, f"<mark>{ranking.scope.query}</mark>", "…") for number in entry_ids]
+
+    async def search(self, scope: SearchScope, limit: int, offset: int = 0) -> tuple[Sequence[Hit], int]:
+        ranking = await self.rank(scope, limit + offset)
+        return await self.show(ranking, ranking.entry_ids[offset:]), ranking.total
 
 
 @dataclass

@@ -10,9 +10,9 @@ from typing import Any
 
 from pressbox.core.errors import NotFoundError, PermanentError, PressboxError, UnusableAnswerError
 from pressbox.core.models.client import OnText, Question, Reply
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.research.activities import ResearchActivities
-from pressbox.curator.research.domain.research import (
+from pressbox.curator.research.domain import (
     Limits,
     Link,
     ResearchMethod,
@@ -23,9 +23,8 @@ from pressbox.curator.research.domain.research import (
     StepKind,
     StepState,
 )
-from pressbox.curator.research.model import ModelResearcher
-from pressbox.curator.research.offline import OfflineResearcher
 from pressbox.curator.research.ports import Draft, Researcher
+from pressbox.curator.research.researchers import ModelResearcher, OfflineResearcher
 from pressbox.curator.search.domain.passages import FoundBy, Passage
 from pressbox.curator.text.sentences import extract_terms
 from pressbox.demo.simulators.model import ModelRequest, Script, count_tokens

@@ -7,36 +7,37 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
+from pressbox.core.errors import TransientError
+from pressbox.delivery.domain.attempts import AttemptResult, DeliveryState, Level
+from pressbox.delivery.ports import Attempt, BrokenChannel, Claim, DeliveryResult, NoTurnError, OutgoingMessage, SendNow
 from pressbox.soonish.activities.deliveries import DeliveryActivities
 from pressbox.soonish.activities.dispatch import Dispatcher
 from pressbox.soonish.activities.events import EventActivities
 from pressbox.soonish.activities.reminder_dispatch import ReminderDispatcher
 from pressbox.soonish.activities.schedules import ScheduleActivities
+from pressbox.soonish.activities.shared_reminders import SharedReminders
 from pressbox.soonish.activities.sweeps import SweepActivities
 from pressbox.soonish.activities.upkeep import UpkeepActivities
-from pressbox.soonish.contracts import EventDetails, EventSignal
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryCounts, DeliveryState, Level
+from pressbox.soonish.contracts import EventDetails, OutboxEntry, SweepStep
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts
 from pressbox.soonish.domain.events import EventFacts, EventStatus
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import (
+    DEFAULT_OFFSETS,
+    EVERYBODY,
     Circumstances,
     ReminderOutcome,
     Subscriber,
     SubscriptionState,
     TooLate,
     WantedReminder,
+    delivery_version,
 )
-from pressbox.soonish.ports import (
-    Attempt,
-    BrokenChannel,
-    DeliveryResult,
-    DueDelivery,
-    OutgoingMessage,
-    RequestedReminder,
-    SendNow,
-)
+from pressbox.soonish.ports import DueDelivery
+from pressbox.soonish.reminder_ports import RequestedReminder
 
 ORGANISER = 1
+LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -71,6 +72,9 @@ class FakeDelivery:
     trying: bool = False
     maybe_twice: bool = False
     next_try_at: datetime | None = None
+    claimed_by: str | None = None
+    claimed_until: datetime = LONG_AGO
+    tried_by: str | None = None
 
 
 class FakeClock:
@@ -136,6 +140,10 @@ class FakeEvents:
         version = f"{from_version}→{event.version}"
         return self._ledger.write(event_id, Cause.UPDATED, version, everybody, Level.WARNING), event.version
 
+    async def choose_live(self, event_ids: Sequence[int]) -> Sequence[int]:
+        found = [number for number in event_ids if number in self.all]
+        return [number for number in found if self.all[number].status is EventStatus.ACTIVE]
+
     async def mark_completed(self, event_id: int) -> None:
         if self.all[event_id].status is EventStatus.ACTIVE:
             self.all[event_id].status = EventStatus.COMPLETED
@@ -151,13 +159,16 @@ class FakeEvents:
 
 
 class FakeLedger:
-    def __init__(self) -> None:
+    def __init__(self, now: FakeClock) -> None:
+        self._now = now
         self.messages: dict[int, FakeMessage] = {}
         self.deliveries: dict[int, FakeDelivery] = {}
         self.without_channel: set[int] = set()
         self.last_begun: list[int] = []
         self._of: dict[int, list[FakeDelivery]] = {}
         self._opened: set[tuple[int, int]] = set()
+        # Who follows an event, for reminders to everybody.
+        self.followers: Callable[[int], Iterable[Subscriber]] = lambda _: ()
 
     def write(
         self,
@@ -201,6 +212,37 @@ class FakeLedger:
         found = self.find(event_id, cause, version)
         return None if found is None or self.messages[found].finished else found
 
+    async def accept_shared_reminder(
+        self, event_id: int, version: str, text: MessageText, offset_seconds: int
+    ) -> int | None:
+        offset = timedelta(seconds=offset_seconds)
+        chosen = [
+            person.subscription_id
+            for person in self.followers(event_id)
+            if person.state is SubscriptionState.ACTIVE
+            and offset in (DEFAULT_OFFSETS if person.offsets is None else person.offsets)
+        ]
+        new = [one for one in chosen if not self._find_reminder(one, delivery_version(version, one))]
+        found = self.find(event_id, Cause.REMINDER, version)
+        if found is None:
+            return self.write(event_id, Cause.REMINDER, version, new, Level.WARNING, text) if new else None
+        message = self.messages[found]
+        message.finished = message.finished and set(new) <= set(message.recipients)
+        message.recipients = tuple(sorted({*message.recipients, *new}))
+        return None if message.finished else found
+
+    async def is_in_shared_reminder(self, subscription_id: int, version: str) -> bool:
+        own = self._find_reminder(subscription_id, version)
+        return own is not None and own.version != version
+
+    def _find_reminder(self, subscription_id: int, version: str) -> FakeMessage | None:
+        for item in self.deliveries.values():
+            message = self.messages[item.notification_id]
+            mine = delivery_version(message.version, item.subscription_id) == version
+            if message.cause is Cause.REMINDER and item.subscription_id == subscription_id and mine:
+                return message
+        return None
+
     async def rewrite_message(self, notification_id: int, text: MessageText) -> None:
         self.messages[notification_id].text = text
 
@@ -214,27 +256,58 @@ class FakeLedger:
         last = following[limit - 1] if len(following) > limit else None
         return last, len(message.recipients)
 
-    async def load_due(self, notification_id: int, now: datetime) -> Sequence[DueDelivery]:
-        found = []
+    async def count_recipients(self, notification_id: int) -> int:
+        return len(self.messages[notification_id].recipients)
+
+    async def claim_due(self, notification_id: int, claim: Claim, limit: int, *, opens: bool) -> Sequence[DueDelivery]:
+        now, message = self._now(), self.messages[notification_id]
+        if opens and not message.cancelled:
+            unopened = [one for one in message.recipients if (notification_id, one) not in self._opened]
+            for subscription_id in unopened[:limit]:
+                self._open(notification_id, subscription_id)
+        found: list[DueDelivery] = []
         for item in self.of(notification_id):
-            if item.state is DeliveryState.PENDING:
-                item.maybe_twice = item.maybe_twice or item.trying
-                if item.next_try_at is None or item.next_try_at <= now:
-                    found.append(DueDelivery(item.delivery_id, item.subscription_id, item.channel_key, item.tries))
+            is_held = item.claimed_by is not None and item.claimed_until > now
+            is_due = item.next_try_at is None or item.next_try_at <= now
+            if item.state is DeliveryState.PENDING and is_due and not is_held and len(found) < limit:
+                item.claimed_by, item.claimed_until = claim.owner, now + claim.lease
+                found.append(DueDelivery(item.delivery_id, item.subscription_id, item.channel_key, item.tries))
         return found
 
-    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> Collection[int]:
-        self.last_begun = list(delivery_ids)
-        for number in self.last_begun:
-            item = self.deliveries[number]
-            item.trying, item.tries, item.next_try_at = True, item.tries + 1, None
+    async def renew(self, delivery_ids: Iterable[int], claim: Claim) -> None:
+        for item in self._held(delivery_ids, claim):
+            item.claimed_until = self._now() + claim.lease
+
+    async def release(self, delivery_ids: Iterable[int], claim: Claim) -> None:
+        for item in self._held(delivery_ids, claim):
+            item.claimed_by = None
+
+    async def note_tries(self, delivery_ids: Iterable[int], claim: Claim) -> Collection[int]:
+        held = self._held(delivery_ids, claim)
+        self.last_begun = [item.delivery_id for item in held]
+        for item in held:
+            item.maybe_twice = item.maybe_twice or item.trying
+            item.trying, item.tries, item.next_try_at, item.tried_by = True, item.tries + 1, None, claim.owner
         return self.last_begun
 
-    async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
+    async def record_results(self, results: Sequence[DeliveryResult], claim: Claim) -> None:
         for result in results:
             item = self.deliveries[result.delivery_id]
-            item.state, item.reason, item.trying = result.verdict.state, result.reason, False
-            item.next_try_at = now + result.verdict.pause if result.verdict.pause else None
+            if item.tried_by == claim.owner:
+                item.state, item.reason, item.trying = result.verdict.state, result.reason, False
+                pause = result.verdict.pause
+                item.next_try_at = self._now() + pause if pause is not None else None
+                item.claimed_by = None
+            else:
+                item.maybe_twice = True
+
+    async def postpone(self, waits: Mapping[int, timedelta], claim: Claim) -> None:
+        for item in self._held(waits, claim):
+            item.next_try_at, item.claimed_by = self._now() + waits[item.delivery_id], None
+
+    def _held(self, delivery_ids: Iterable[int], claim: Claim) -> list[FakeDelivery]:
+        found = [self.deliveries[number] for number in delivery_ids]
+        return [item for item in found if item.claimed_by == claim.owner and item.state is DeliveryState.PENDING]
 
     async def load_message(self, notification_id: int) -> tuple[MessageText, Level]:
         message = self.messages[notification_id]
@@ -246,7 +319,8 @@ class FakeLedger:
         for item in self.of(notification_id):
             counts[item.state] += 1
             if item.state is DeliveryState.PENDING:
-                waiting.append(item.next_try_at or datetime.min.replace(tzinfo=UTC))
+                held_until = item.claimed_until if item.claimed_by else LONG_AGO
+                waiting.append(max(item.next_try_at or LONG_AGO, held_until))
         return DeliveryCounts.from_states(counts), min(waiting, default=None)
 
     async def cancel(self, notification_id: int) -> None:
@@ -293,15 +367,17 @@ class FakeReminders:
         self, event_id: int, subscription_id: int | None = None
     ) -> Mapping[tuple[int, int], datetime]:
         noted = self.noted.get(event_id, {})
-        return {key: start for key, start in noted.items() if subscription_id in (None, key[0])}
+        return {key: start for key, start in noted.items() if subscription_id in (None, key[0]) or key[0] == EVERYBODY}
+
+    async def count_schedules(self, event_id: int) -> int:
+        return sum(key[0] != EVERYBODY for key in self.noted.get(event_id, {}))
 
     async def record_schedules(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
         self.noted.setdefault(event_id, {}).update({item.key: item.start_date for item in reminders})
 
-    async def forget_schedules(self, keys: Iterable[tuple[int, int]]) -> None:
+    async def forget_schedules(self, event_id: int, keys: Iterable[tuple[int, int]]) -> None:
         for key in keys:
-            for noted in self.noted.values():
-                noted.pop(key, None)
+            self.noted.get(event_id, {}).pop(key, None)
 
     async def record_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
         self.too_late.extend(offsets)
@@ -313,13 +389,13 @@ class FakeReminders:
             return Circumstances(None, None, None)
         return Circumstances(event.status, event.facts.start_date, person.state if person else None)
 
-    async def load_overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
-        every = [
-            (event_id, WantedReminder(subscription_id, timedelta(seconds=offset), start))
+    async def load_overdue(self, before: datetime, limit: int) -> Sequence[tuple[int, WantedReminder]]:
+        every = {
+            (event_id, WantedReminder(EVERYBODY, timedelta(seconds=offset), start))
             for event_id, noted in self.noted.items()
-            for (subscription_id, offset), start in noted.items()
-        ]
-        return [item for item in every if item[1].fire_at < before]
+            for (_, offset), start in noted.items()
+        }
+        return sorted((item for item in every if item[1].fire_at < before), key=lambda item: item[1].fire_at)[:limit]
 
     async def load_unstarted_requests(self) -> Sequence[RequestedReminder]:
         return list(self.requests.values())
@@ -350,9 +426,6 @@ class FakeSchedules:
         self._call("move", event_id, *reminder.key)
         self.exist[(event_id, *reminder.key)] = reminder.start_date
 
-    async def fire(self, event_id: int, reminder: WantedReminder) -> None:
-        self._call("fire", event_id, *reminder.key)
-
     async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None:
         if self.before_delete is not None:
             await self.before_delete()
@@ -373,6 +446,8 @@ class FakeSender:
         self.hold: asyncio.Event | None = None
         # Targets that never get a turn.
         self.stuck: set[str] = set()
+        # Targets that have a turn only after that time.
+        self.busy: dict[str, timedelta] = {}
         self.arrived = asyncio.Event()
 
     def answers(self, subscription_id: int, *results: AttemptResult, retry_after: timedelta | None = None) -> None:
@@ -385,6 +460,8 @@ class FakeSender:
     async def turn(self, channel_key: str) -> AsyncIterator[SendNow]:
         if channel_key in self.stuck:
             await asyncio.Event().wait()
+        if channel_key in self.busy:
+            raise NoTurnError(self.busy[channel_key])
         yield partial(self.send, channel_key)
 
     async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
@@ -426,11 +503,27 @@ class FakeWordings:
 
 class FakeOutbox:
     def __init__(self) -> None:
-        self.rows: list[tuple[int, EventSignal]] = []
+        self.rows: list[tuple[int, OutboxEntry]] = []
         self.sent_ids: list[int] = []
 
-    async def load_unsent(self, event_id: int | None = None) -> Sequence[tuple[int, EventSignal]]:
-        return [row for row in self.rows if row[1].outbox_id not in self.sent_ids and event_id in (None, row[0])]
+    async def claim(self, event_id: int, lease: timedelta, limit: int) -> Sequence[OutboxEntry]:
+        return [row for number, row in self._untold() if number == event_id][:limit]
+
+    async def settle(self, event_id: int) -> None:
+        return
+
+    async def release(self, outbox_ids: Iterable[int]) -> None:
+        return
+
+    async def load_waiting(self, limit: int) -> Sequence[int]:
+        return list(dict.fromkeys(number for number, _ in self._untold()))[:limit]
+
+    async def tell_again(self, event_id: int) -> None:
+        mine = {row.outbox_id for number, row in self.rows if number == event_id}
+        self.sent_ids = [number for number in self.sent_ids if number not in mine]
+
+    def _untold(self) -> list[tuple[int, OutboxEntry]]:
+        return [row for row in self.rows if row[1].outbox_id not in self.sent_ids]
 
     async def mark_sent(self, outbox_ids: Iterable[int]) -> None:
         self.sent_ids.extend(outbox_ids)
@@ -438,12 +531,28 @@ class FakeOutbox:
 
 class FakeWorkflows:
     def __init__(self) -> None:
-        self.signalled: list[tuple[int, EventSignal]] = []
+        self.signalled: list[tuple[int, OutboxEntry]] = []
         self.started: list[int] = []
+        self.late: list[tuple[int, WantedReminder]] = []
+        self.failed: list[int] = []
+        self.restarted: list[int] = []
+        # Events for which Temporal takes no more signals.
+        self.full: set[int] = set()
         self.cancelled: list[tuple[str, int]] = []
 
-    async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
+    async def find_failed_events(self) -> Sequence[int]:
+        return self.failed
+
+    async def start_event(self, event_id: int) -> None:
+        self.restarted.append(event_id)
+
+    async def signal_event(self, event_id: int, signals: Sequence[OutboxEntry]) -> None:
+        if event_id in self.full:
+            raise TransientError("Temporal refuses a signal.")
         self.signalled.extend((event_id, signal) for signal in signals)
+
+    async def start_late_reminder(self, event_id: int, reminder: WantedReminder) -> None:
+        self.late.append((event_id, reminder))
 
     async def start_reminder(self, reminder: RequestedReminder) -> None:
         self.started.append(reminder.reminder_id)
@@ -454,6 +563,14 @@ class FakeWorkflows:
     async def cancel_broadcast(self, event_id: int, notification_id: int) -> bool:
         self.cancelled.append(("broadcast", notification_id))
         return True
+
+
+class FakeDueWork:
+    def __init__(self) -> None:
+        self.steps: set[SweepStep] = set()
+
+    async def look(self, overdue_after: timedelta) -> Collection[SweepStep]:
+        return self.steps
 
 
 class FakeBrokenChannels:
@@ -470,7 +587,7 @@ class FakeWorld:
 
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.ledger = FakeLedger()
+        self.ledger = FakeLedger(self.clock)
         self.events = FakeEvents(self.ledger)
         self.reminders = FakeReminders(self.events)
         self.schedules = FakeSchedules()
@@ -483,18 +600,16 @@ class FakeWorld:
             self.events, self.ledger, self.reminders, self.dispatcher, self.clock
         )
         self.event_activities = EventActivities(self.events)
-        self.deliveries = DeliveryActivities(self.ledger, self.reminders, self.dispatcher, self.reminder_dispatcher)
-        self.schedule_activities = ScheduleActivities(self.events, self.reminders, self.schedules, self.clock)
-        self.sweeps = SweepActivities(
-            self.outbox,
-            self.workflows,
-            self.reminders,
-            self.schedules,
-            self.reminder_dispatcher,
-            self.schedule_activities,
-            self.clock,
+        self.ledger.followers = lambda event_id: self.events.subscribers.get(event_id, {}).values()
+        self.shared = SharedReminders(self.events, self.ledger, self.reminders, self.dispatcher, self.clock)
+        self.deliveries = DeliveryActivities(
+            self.ledger, self.reminders, self.dispatcher, self.reminder_dispatcher, self.shared
         )
-
+        self.schedule_activities = ScheduleActivities(self.events, self.reminders, self.schedules, self.clock)
+        self.due_work = FakeDueWork()
+        self.sweeps = SweepActivities(
+            self.outbox, self.workflows, self.reminders, self.events, self.due_work, self.clock
+        )
         self.upkeep = UpkeepActivities(self.events, self.broken, self.sender, None, self.clock)
 
     @property
@@ -505,13 +620,17 @@ class FakeWorld:
             self.event_activities.accept_update_notification,
             self.event_activities.complete_event,
             self.deliveries.send_notification,
+            self.deliveries.measure_notification,
             self.deliveries.send_reminder_notification,
+            self.deliveries.accept_shared_reminder,
+            self.deliveries.send_reminder_page,
             self.deliveries.finish_notification,
             self.deliveries.cancel_notification,
             self.schedule_activities.create_reminder_schedules,
             self.schedule_activities.create_reminder_schedules_for_subscription,
             self.schedule_activities.delete_reminder_schedules,
             self.schedule_activities.remove_fired_schedule,
+            self.sweeps.find_due_work,
             self.sweeps.sweep_outbox,
             self.sweeps.sweep_asked_reminders,
             self.sweeps.sweep_reminders,

@@ -9,12 +9,16 @@ from typing import Any
 from pressbox.core.errors import PressboxError
 from pressbox.curator.distil.activities import SettingsActivities
 from pressbox.curator.library.contracts import EntryProgressState
-from pressbox.curator.library.domain.entries import content_hash
-from pressbox.curator.translate.activities import TranslationActivities
+from pressbox.curator.library.domain import content_hash
+from pressbox.curator.translate.activities import (
+    LanguagePair,
+    StoredTranslation,
+    TranslationActivities,
+    TranslationSource,
+)
+from pressbox.curator.translate.blocks import Block, find_blocks
 from pressbox.curator.translate.contracts import Provider, TranslationCursor, TranslationSelection
-from pressbox.curator.translate.domain.blocks import Block, find_blocks
-from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
-from pressbox.curator.translate.ports import LanguagePair, StoredTranslation, TranslationSource
+from pressbox.curator.translate.domain import BlockTranslation, Limits, outgoing_text, read_answer
 from pressbox.demo.simulators.translation_text import translate_text
 from tests.fakes.curator import FakeWorld
 from tests.fakes.spending import FakeClaims

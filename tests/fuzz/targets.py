@@ -18,17 +18,17 @@ from pressbox.curator.articles.extraction import extract_article, extract_feed_t
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.ask.domain import cited
 from pressbox.curator.distil.model import Material
-from pressbox.curator.feeds.dates import parse_date
+from pressbox.curator.feeds.cleaning import parse_date
 from pressbox.curator.feeds.discovery import find_feed_links
 from pressbox.curator.feeds.opml import read_opml, write_opml
 from pressbox.curator.feeds.parser import parse_feed
-from pressbox.curator.library.domain.entries import ToDistil
-from pressbox.curator.library.domain.urls import canonical_url
+from pressbox.curator.library.domain import ToDistil
+from pressbox.curator.library.urls import canonical_url
 from pressbox.curator.search.domain.query import parse_query
 from pressbox.curator.text.charsets import decode
 from pressbox.curator.text.plain_text import make_storable, to_plain_text
-from pressbox.curator.translate.domain.blocks import find_blocks
-from pressbox.curator.translate.domain.segments import read_answer
+from pressbox.curator.translate.blocks import find_blocks
+from pressbox.curator.translate.domain import read_answer
 from pressbox.footy.adapters.media.probe import probe_video
 from pressbox.footy.adapters.sources.folder import parse_side_car
 from pressbox.footy.domain.clock import ClockReading, validate_timestamp

@@ -30,7 +30,6 @@ from pressbox.core.errors import TransientError
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect, socket_of
 from pressbox.embedded.ports import free_port
-from pressbox.embedded.temporal_server import installed_binary
 from pressbox.maintenance.manifest import SCHEDULE_ID
 from tests.conftest import Parts, execute
 from tests.integration.objects.seaweed import S3Server, running_s3_server
@@ -114,20 +113,6 @@ def empty_database_url(parts: Parts) -> Iterator[str]:
     execute(parts.postgres_url, f"CREATE DATABASE {name}")
     yield parts.database_url(name)
     execute(parts.postgres_url, f"DROP DATABASE {name} WITH (FORCE)")
-
-
-@pytest.fixture
-def namespace(parts: Parts) -> str:
-    """Schedules and queues of other tests live in the default one."""
-    name = f"external-{secrets.token_hex(4)}"
-    command = ["operator", "namespace", "create", "--namespace", name, "--retention", "7d"]
-    subprocess.run(
-        [installed_binary(), *command, "--address", parts.temporal_address],
-        check=True,
-        capture_output=True,
-        env={"PATH": os.defpath, "HOME": str(parts.home.temporal), "TEMPORAL_VERSION_CHECK_DISABLED": "1"},
-    )
-    return name
 
 
 @dataclass(frozen=True)
@@ -244,7 +229,7 @@ async def followed(web: str, token: str, listening: asyncio.Event) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(900)
 async def test_settings_alone_connect_external_parts_and_two_web_processes_show_the_same(
     deployment: Deployment,
 ) -> None:

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from sqlalchemy import CursorResult, literal, select
+from sqlalchemy.engine.interfaces import CacheStats
 
+from pressbox.core.db.database import Database
 from tests.conftest import Parts
 from tests.databases import Databases
 
@@ -80,3 +83,16 @@ def test_whoever_stayed_is_thrown_out_and_cannot_come_back(lender: Databases) ->
 
 def test_two_borrowers_do_not_share(lender: Databases) -> None:
     assert lender.lend() != lender.lend()
+
+
+async def test_a_statement_that_one_engine_has_compiled_is_known_to_the_next(lender: Databases) -> None:
+    known = []
+    for _ in range(2):
+        database = Database(lender.url(lender.lend()))
+        async with database.unit_of_work() as work:
+            answer = await work.session.execute(select(literal(7).label("compiled_once")))
+            assert isinstance(answer, CursorResult)
+            assert answer.scalar_one() == 7
+            known.append(answer.context.cache_hit)
+        await database.close()
+    assert known == [CacheStats.CACHE_MISS, CacheStats.CACHE_HIT]

@@ -18,7 +18,7 @@ from pressbox.curator.ask.contracts import AnswerInput
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from tests.fakes.asking import FakeAnswers, FakeModel, FakeRetriever
 from tests.fakes.evaluating import FakeBench
 

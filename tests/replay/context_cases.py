@@ -18,10 +18,10 @@ from pressbox.curator.cards.contracts import ContextCollectionInput, DeleteEnric
 from pressbox.curator.cards.workflows.collection import PAGE, ContextCollectionWorkflow
 from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
 from pressbox.curator.context.contracts import ExtractEntryContextInput
-from pressbox.curator.context.domain.context import ContextLink
+from pressbox.curator.context.domain import ContextLink
 from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from tests.fakes.enriching import ContextWorld
 
 Handle = WorkflowHandle[Any, Any]

@@ -31,14 +31,13 @@ from pressbox.curator.ingest.contracts import (
     fetch_workflow_id,
 )
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
-from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
-from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
+from pressbox.curator.ingest.workflows.fetch import DomainFetchWorkflow, PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.contracts import heavy_queue, index_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.library.domain import CuratorPolicy
+from pressbox.curator.library.urls import host_of
 from pressbox.curator.manifest import APP
 from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
 from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
@@ -96,18 +95,17 @@ async def all_ingested(play: Play) -> Handle:
     return handle
 
 
-async def all_continued(play: Play) -> Handle:
-    """The first of two pages, with a feed that takes longer than its page waits."""
+async def all_outlived(play: Play) -> Handle:
+    """Several shards of a crawl, and articles that take longer than the run waits for them."""
     play.world.feed("a.example.org")
     for _ in range(4):
         play.world.feed()
     play.world.pages.hold = asyncio.Event()
-    policy = POLICY.model_copy(update={"page_patience": timedelta(milliseconds=300)})
+    policy = POLICY.model_copy(update={"page_patience": timedelta(milliseconds=300), "smallest_page": 2})
     handle = await play.ended(AllFeedsIngestionWorkflow, AllFeedsIngestionInput(policy=policy))
     play.world.pages.hold.set()
     await play.all_done()
-    assert handle.first_execution_run_id is not None
-    return play.client.get_workflow_handle(handle.id, run_id=handle.first_execution_run_id)
+    return handle
 
 
 async def one_ingested(play: Play) -> Handle:
@@ -137,11 +135,24 @@ async def fetched(play: Play) -> Handle:
 
 async def fetched_from_one_host(play: Play) -> Handle:
     """One page that is none, one that is slow to come, and one that arrives."""
-    feed = play.world.feed(*["a.example.org"] * 3)
+    feed = play.world.feed()
+    entries = [play.world.enter(feed, f"https://a.example.org/{number}") for number in range(3)]
     play.world.pages.broken["https://a.example.org/0"] = PermanentError("It is a PDF.")
     play.world.pages.broken["https://a.example.org/1"] = TransientError("It is busy.")
-    await play.ingest(feed)
-    return play.client.get_workflow_handle(domain_workflow_id(fetch_workflow_id(feed.feed_id, 1), "a.example.org"))
+    wanted = tuple(EntryToFetch(entry_id=entry.entry_id, domain="a.example.org") for entry in entries)
+    parent = fetch_workflow_id(feed.feed_id, 1)
+    await play.ended(ScheduleFetchWorkflow, ScheduleFetchInput(entries=wanted, policy=POLICY), parent)
+    return play.client.get_workflow_handle(domain_workflow_id(parent, "a.example.org"))
+
+
+async def fetched_by_a_shard(play: Play) -> Handle:
+    """Articles of two hosts, one of which cannot be had, whatever feed they are of."""
+    for host in ("a.example.org", "b.example.org"):
+        feed = play.world.feed()
+        for number in range(3):
+            play.world.enter(feed, f"https://{host}/{number}")
+    play.world.pages.broken["https://a.example.org/1"] = PermanentError("It is a PDF.")
+    return await play.ended(ScheduleFetchWorkflow, ScheduleFetchInput(shard=0, policy=POLICY))
 
 
 async def distilled(play: Play) -> Handle:
@@ -197,15 +208,19 @@ async def embedded(play: Play) -> Handle:
     return await play.ended(EmbeddingBackfillWorkflow, EmbeddingBackfillInput(batch_size=2))
 
 
+# Histories that are kept and cannot be recorded any more: how ingestion went before rows were the queue. They are
+# `completed` and `continued-as-new` of AllFeedsIngestionWorkflow, `completed` and `from-the-feed` of
+# SingleFeedIngestionWorkflow, `completed` and `waited-for-the-model` of ContentDistillationWorkflow.
 CASES: tuple[tuple[type, str, Callable[[Play], Awaitable[Handle]]], ...] = (
-    (AllFeedsIngestionWorkflow, "completed", all_ingested),
-    (AllFeedsIngestionWorkflow, "continued-as-new", all_continued),
-    (SingleFeedIngestionWorkflow, "completed", one_ingested),
-    (SingleFeedIngestionWorkflow, "from-the-feed", one_ingested_from_the_feed),
+    (AllFeedsIngestionWorkflow, "by-rows", all_ingested),
+    (AllFeedsIngestionWorkflow, "by-rows-outlived", all_outlived),
+    (SingleFeedIngestionWorkflow, "by-rows", one_ingested),
+    (SingleFeedIngestionWorkflow, "by-rows-from-the-feed", one_ingested_from_the_feed),
     (ScheduleFetchWorkflow, "two-hosts", fetched),
+    (ScheduleFetchWorkflow, "shard", fetched_by_a_shard),
     (DomainFetchWorkflow, "completed", fetched_from_one_host),
-    (ContentDistillationWorkflow, "completed", distilled),
-    (ContentDistillationWorkflow, "waited-for-the-model", distilled_after_waiting),
+    (ContentDistillationWorkflow, "by-rows", distilled),
+    (ContentDistillationWorkflow, "by-rows-waited-for-the-model", distilled_after_waiting),
     (ReprocessEntriesWorkflow, "once-more", reprocessed),
     (PreviewFetchWorkflow, "completed", previewed),
     (SearchReindexWorkflow, "completed", reindexed),

@@ -24,7 +24,7 @@ from pressbox.footy.contracts.search import TwitterWorkflowInput
 from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
 from pressbox.footy.contracts.upload import UploadWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ids import media_queue, twitter_workflow_id, upload_workflow_id
+from pressbox.footy.ids import clips_queue, media_queue, twitter_workflow_id, upload_workflow_id
 from pressbox.footy.manifest import APP
 from pressbox.footy.workflows.download import DownloadWorkflow
 from pressbox.footy.workflows.ingest import IngestWorkflow
@@ -174,6 +174,31 @@ async def download_cancelled(play: Play) -> Handle:
     return handle
 
 
+async def download_taken_apart(play: Play) -> Handle:
+    """Fetching and judging fail for all files together, so that each file is fetched and judged alone."""
+    goal = play.goal()
+    play.world.goals.stumbles = {name: [PermanentError("Planted.")] for name in ("removal_reason", "load_minute")}
+    numbers = _candidates(play, clip("a"), clip("b", note="cat"))
+    input = DownloadWorkflowInput(goal=goal, attempt=1, candidate_ids=numbers, policy=POLICY)
+    return await play.ended(DownloadWorkflow, input)
+
+
+async def judged_apart(play: Play) -> Handle:
+    goal = play.goal()
+    play.world.goals.stumbles = {"load_minute": [PermanentError("Planted.")]}
+    input = DownloadWorkflowInput(goal=goal, attempt=1, candidate_ids=_candidates(play, clip("a")), policy=POLICY)
+    return await play.ended(DownloadWorkflow, input)
+
+
+async def downloaded_nothing(play: Play) -> Handle:
+    return await play.ended(DownloadWorkflow, DownloadWorkflowInput(goal=play.goal(), attempt=1, candidate_ids=()))
+
+
+async def uploaded_apart(play: Play) -> Handle:
+    play.world.clips.trouble = [PermanentError("Planted.")]
+    return await uploaded(play)
+
+
 async def uploaded(play: Play) -> Handle:
     """Through real downloads: a clip, a better copy of it, a worse one, and a batch without videos."""
     goal = play.goal()
@@ -232,12 +257,23 @@ CASES: tuple[tuple[type, str, Callable[[Play], Awaitable[Handle]]], ...] = (
     (UploadWorkflow, "completed", uploaded),
     (UploadWorkflow, "continued-as-new", upload_continued),
     (UpkeepWorkflow, "completed", kept_up),
+    # Since the steps of an attempt, a download and a batch are taken at once.
+    (TwitterWorkflow, "at-once-exhausted", searched),
+    (TwitterWorkflow, "at-once-cancelled", search_cancelled),
+    (DownloadWorkflow, "at-once-completed", downloaded),
+    (DownloadWorkflow, "at-once-cancelled", download_cancelled),
+    (DownloadWorkflow, "at-once-empty", downloaded_nothing),
+    (DownloadWorkflow, "taken-apart", download_taken_apart),
+    (DownloadWorkflow, "judged-apart", judged_apart),
+    (UploadWorkflow, "at-once-completed", uploaded),
+    (UploadWorkflow, "at-once-continued-as-new", upload_continued),
+    (UploadWorkflow, "taken-apart", uploaded_apart),
 )
 
 
 @asynccontextmanager
 async def playing(client: Client, fixture_id: int) -> AsyncIterator[Play]:
-    """A fresh world and two workers on it. Ids hold the fixture's, so cases do not meet."""
+    """A fresh world and three workers on it. Ids hold the fixture's, so cases do not meet."""
     world, queue = FakeWorld(), f"record-{secrets.token_hex(4)}"
     workflows = TemporalWorkflows(client, queue, POLICY)
 
@@ -254,6 +290,7 @@ async def playing(client: Client, fixture_id: int) -> AsyncIterator[Play]:
     types = [workflow for group in APP.workflows().values() for workflow in group]
     async with (
         worker(queue, world.plain_activities(workflows), types),
+        worker(clips_queue(queue), world.clips_activities(workflows), []),
         worker(media_queue(queue), world.media_activities(workflows), []),
     ):
         yield Play(client, queue, world, workflows, fixture_id)

@@ -15,10 +15,9 @@ from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.graph.contracts import GlobalGraphUpdateInput, GraphRebuildInput
-from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
-from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
+from pressbox.curator.graph.workflow import GlobalGraphUpdateWorkflow, GraphRebuildWorkflow
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from tests.fakes.graph import FakeShelf
 from tests.waiting import progress_when_waiting
 

@@ -1,7 +1,7 @@
 """`make record`: runs each workflow in its named cases on real parts and writes the histories for replay.
 
-Not a test: it is run by hand after a workflow was changed on purpose. A new case gets a new name; an old history is
-kept as long as runs of its kind may still be open somewhere.
+Not a test: it is run by hand after a workflow got a new branch. A new case gets a new name; what was recorded before is
+left alone, because runs like it may still be open somewhere.
 """
 
 import asyncio
@@ -24,16 +24,29 @@ from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.calls import activity_methods
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.delivery.activities.notices import NoticeActivities
+from pressbox.delivery.adapters.notice_wording import NoticeWords
+from pressbox.delivery.contracts import SendNoticesInput
+from pressbox.delivery.workflows.notices import SendNoticesWorkflow
 from pressbox.demo.activities import DemoActivities
 from pressbox.demo.contracts import DemoTreeWorkflowInput
 from pressbox.demo.workflows.tree import DemoTreeWorkflow
+from pressbox.digest.activities import DigestActivities
+from pressbox.digest.contracts import DigestPage, DigestWorkflowInput
+from pressbox.digest.workflow import DigestWorkflow
 from pressbox.embedded.home import Home
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from pressbox.maintenance.activities import MaintenanceActivities
 from pressbox.maintenance.contracts import Kind, MaintenanceWorkflowInput
 from pressbox.maintenance.settings import MaintenanceSettings
 from pressbox.maintenance.workflow import MaintenanceWorkflow
+from pressbox.matchday.activities import MatchdayActivities
+from pressbox.matchday.contracts import MatchdayWorkflowInput
+from pressbox.matchday.workflow import MatchdayWorkflow
+from tests.fakes.digest import FakeDesk
 from tests.fakes.maintenance import FakeStore
+from tests.fakes.matchday import FakeChanges, FakeMatchday
+from tests.fakes.notice_sending import NobodySends, PagesOfNotices
 from tests.replay import (
     answer_cases,
     context_cases,
@@ -45,12 +58,18 @@ from tests.replay import (
     soonish_cases,
     translation_cases,
 )
+from tests.replay.keeping import HISTORIES, keep_new_ones
 
 ANONYMOUS = {"identity": "recorder", "stackTrace": ""}
-HISTORIES = Path(__file__).parent / "histories"
 # Each plays its cases on a stage of its own.
 READER_CASES: tuple[Any, ...] = (curator_cases, context_cases, graph_cases, research_cases, translation_cases)
 MAINTENANCE_INPUT = MaintenanceWorkflowInput(policy=MaintenanceSettings().policy)
+
+DIGESTS = {
+    "digests-none-due": FakeDesk([]),
+    "digests-in-pages": FakeDesk([DigestPage(claimed=2, sent=2), DigestPage(claimed=1, empty=1)]),
+    "digests-some-failed": FakeDesk([DigestPage(claimed=1, failed=1, reason="Planted for the recording.")], failures=1),
+}
 
 
 class BrokenStore(FakeStore):
@@ -86,8 +105,14 @@ async def record(
     await keep(handle, workflow, case)
 
 
+def path_of(workflow: type, case: str) -> Path:
+    return HISTORIES / workflow.__name__ / f"{case}.json"
+
+
 async def keep(handle: WorkflowHandle[Any, Any], workflow: type, case: str) -> None:
-    file = HISTORIES / workflow.__name__ / f"{case}.json"
+    file = path_of(workflow, case)
+    if file.exists():
+        return
     file.parent.mkdir(parents=True, exist_ok=True)
     history = json.loads((await handle.fetch_history()).to_json())
     file.write_text(json.dumps(anonymous(history), indent=1) + "\n")
@@ -103,6 +128,20 @@ def anonymous(value: object) -> object:
 def maintenance(store: FakeStore) -> Sequence[Callable[..., Any]]:
     store.scratch = ["scratch/a", "scratch/b"]
     return activity_methods(MaintenanceActivities(store))
+
+
+async def record_matchday(client: Client) -> None:
+    changed = FakeMatchday([FakeChanges([1, 2], 7, more=True), FakeChanges([3], 9)])
+    lost = FakeMatchday([FakeChanges(lost=True)], list(range(1, 52)))
+    for case, store in (("changed", changed), ("lost", lost)):
+        activities = activity_methods(MatchdayActivities(store))
+        await record(client, case, MatchdayWorkflow, MatchdayWorkflowInput(), activities)
+
+
+def sends_notices() -> Sequence[Callable[..., Any]]:
+    # After the first page 1,200 wait, so three run side by side.
+    ledger = PagesOfNotices(1200, 0, 700, 0, 0, 0)
+    return activity_methods(NoticeActivities(ledger, NobodySends(), NoticeWords("")))
 
 
 async def record_reader(client: Client) -> None:
@@ -131,16 +170,24 @@ async def main() -> None:
                 client, "completed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(FakeStore({Kind.SESSIONS: 2}))
             )
             await record(client, "failed", MaintenanceWorkflow, MAINTENANCE_INPUT, maintenance(BrokenStore()))
+            await record_matchday(client)
+            await record(client, "pages-side-by-side", SendNoticesWorkflow, SendNoticesInput(), sends_notices())
             await record(client, "tree", DemoTreeWorkflow, tree, [*toy])
             failing = tree.model_copy(update={"failing": (2,)})
             await record(client, "tree-with-failing-leaf", DemoTreeWorkflow, failing, [*toy])
+            for case, desk in DIGESTS.items():
+                wanted = DigestWorkflowInput(page_size=2)
+                await record(client, case, DigestWorkflow, wanted, activity_methods(DigestActivities(desk)))
             for event_id, (workflow, case, play) in enumerate(soonish_cases.CASES, start=1):
                 async with soonish_cases.playing(client, event_id) as stage:
                     await keep(await play(stage), workflow, case)
             for fixture_id, (workflow, case, act) in enumerate(footy_cases.CASES, start=1001):
+                if path_of(workflow, case).exists():
+                    continue
                 async with footy_cases.playing(client, fixture_id) as day:
                     await keep(await act(day), workflow, case)
             await record_reader(client)
+            keep_new_ones()
         finally:
             server.stop()
 

@@ -15,9 +15,9 @@ from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.research.contracts import research_workflow_id
-from pressbox.curator.research.domain.research import Limits, ResearchState
+from pressbox.curator.research.domain import Limits, ResearchState
 from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld

@@ -14,6 +14,7 @@ from temporalio.worker import Worker
 
 from pressbox.core.contracts import Contract
 from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.delivery.domain.attempts import AttemptResult
 from pressbox.soonish.contracts import (
     BroadcastWorkflowInput,
     EventCancelled,
@@ -27,9 +28,11 @@ from pressbox.soonish.contracts import (
     ReconcileWorkflowInput,
     ReminderWorkflowInput,
     SoonishPolicy,
+    SweepStep,
 )
-from pressbox.soonish.domain.delivery import AttemptResult, Cause
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventFacts, EventStatus
+from pressbox.soonish.domain.reminders import EVERYBODY
 from pressbox.soonish.manifest import APP
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 from pressbox.soonish.workflows.event import EventWorkflow
@@ -135,6 +138,25 @@ async def sent(play: Play) -> WorkflowHandle[Any, Any]:
     return handle
 
 
+async def shared(play: Play) -> WorkflowHandle[Any, Any]:
+    """Everybody who chose one offset, more than one page of them; one is busy at first."""
+    for person in range(10, 22):
+        play.world.events.subscribe(play.event_id, person)
+    play.world.sender.answers(11, AttemptResult.UNAVAILABLE)
+    input = _reminder(play).model_copy(update={"subscription_id": EVERYBODY, "policy": POLICY})
+    handle = await play.start(ReminderWorkflow, input)
+    await handle.result()
+    return handle
+
+
+async def shared_moved(play: Play) -> WorkflowHandle[Any, Any]:
+    input = _reminder(play).model_copy(update={"subscription_id": EVERYBODY, "policy": POLICY})
+    play.world.events.edit(play.event_id, start_date=input.start_date + HOUR)
+    handle = await play.start(ReminderWorkflow, input)
+    await handle.result()
+    return handle
+
+
 async def moved(play: Play) -> WorkflowHandle[Any, Any]:
     input = _reminder(play)
     play.world.events.edit(play.event_id, start_date=input.start_date + HOUR)
@@ -183,6 +205,29 @@ async def swept(play: Play) -> WorkflowHandle[Any, Any]:
     return handle
 
 
+async def looked(play: Play) -> WorkflowHandle[Any, Any]:
+    """It looks first and finds one thing to do."""
+    play.world.due_work.steps = {SweepStep.OUTBOX}
+    play.world.outbox.rows = [(play.event_id, ParticipantAdded(outbox_id=1, subscription_id=2))]
+    handle = await play.start(ReconcileWorkflow, ReconcileWorkflowInput(policy=POLICY, looks_first=True))
+    await handle.result()
+    return handle
+
+
+async def crowded(play: Play) -> WorkflowHandle[Any, Any]:
+    """More sign up than are planned one by one, and some are told as one."""
+    for person in range(10, 60):
+        play.world.events.subscribe(play.event_id, person, [])
+    handle = await play.event(ParticipantAdded(outbox_id=1, subscription_id=10))
+    for person in range(11, 60):
+        await handle.signal(EventWorkflow.participant_added, ParticipantAdded(outbox_id=person, subscription_id=person))
+    await handle.signal(EventWorkflow.participant_changed, ParticipantChanged(outbox_id=90, subscription_id=EVERYBODY))
+    await asyncio.sleep(1)
+    await handle.signal(EventWorkflow.cancel_event, EventCancelled(outbox_id=91, notification_id=play.cancel()))
+    await handle.result()
+    return handle
+
+
 CASES: tuple[tuple[type, str, Callable[[Play], Awaitable[WorkflowHandle[Any, Any]]]], ...] = (
     (EventWorkflow, "completed", completed),
     (EventWorkflow, "cancelled", cancelled),
@@ -190,9 +235,15 @@ CASES: tuple[tuple[type, str, Callable[[Play], Awaitable[WorkflowHandle[Any, Any
     (ReminderWorkflow, "sent", sent),
     (ReminderWorkflow, "moved", moved),
     (ReminderWorkflow, "asked", asked),
+    (ReminderWorkflow, "shared", shared),
+    (ReminderWorkflow, "shared-moved", shared_moved),
     (BroadcastWorkflow, "completed", broadcast_completed),
     (BroadcastWorkflow, "cancelled", broadcast_cancelled),
+    (BroadcastWorkflow, "shared", broadcast_completed),
+    (BroadcastWorkflow, "shared-cancelled", broadcast_cancelled),
     (ReconcileWorkflow, "completed", swept),
+    (ReconcileWorkflow, "looked", looked),
+    (EventWorkflow, "crowded", crowded),
 )
 
 

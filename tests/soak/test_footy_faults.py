@@ -38,7 +38,7 @@ from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ids import INGEST, MEDIA_QUEUE, MONITOR, QUEUE
+from pressbox.footy.ids import CLIPS_QUEUE, INGEST, MEDIA_QUEUE, MONITOR, QUEUE
 from tests.architecture.test_registration import ACTIVITIES
 from tests.conftest import TEST_KEY, Parts
 from tests.databases import Databases
@@ -62,8 +62,37 @@ SETTLE_SECONDS = 240.0
 FILMED_AS = 9_000_002
 UNNAMED_MINUTES, WRONG_MINUTES = 12.0, 8.0
 
-# Only when a batch fails altogether, which takes a refusal and not a death.
-NEVER_CALLED = frozenset({"cleanup_upload_temp"})
+# Only when all files of a download or batch fail together, or a search that ended begins again: that takes a refusal
+# and not a death.
+NEVER_CALLED = frozenset(
+    {
+        "bump_video_popularity",
+        "check_event_exists",
+        "cleanup_download_temp",
+        "cleanup_individual_files",
+        "cleanup_upload_temp",
+        "deduplicate_by_md5",
+        "deduplicate_videos",
+        "download_single_video",
+        "execute_twitter_search",
+        "fetch_event_data",
+        "finish_search",
+        "generate_video_hash",
+        "get_download_workflow_count",
+        "get_twitter_search_data",
+        "queue_videos_for_upload",
+        "recalculate_video_ranks",
+        "register_download_workflow",
+        "replace_s3_video",
+        "save_discovered_videos",
+        "save_video_objects",
+        "set_monitor_complete",
+        "settle_candidates",
+        "update_video_in_place",
+        "upload_single_video",
+        "validate_video_is_soccer",
+    }
+)
 # What every poll calls once a match is followed.
 OF_EVERY_POLL = frozenset(
     {
@@ -325,7 +354,7 @@ async def running(temporal: Client) -> list[str]:
 @contextmanager
 def worker(environment: Mapping[str, str]) -> Iterator[None]:
     # A workflow whose worker dies while it decides waits for up to a minute: that is another test's matter.
-    queues = (f"{QUEUE}:workflows", f"{QUEUE}:activities", f"{QUEUE}:activities", MEDIA_QUEUE)
+    queues = (f"{QUEUE}:workflows", f"{QUEUE}:activities", f"{QUEUE}:activities", CLIPS_QUEUE, MEDIA_QUEUE)
     command = [sys.executable, "-m", "tests.e2e.forking_worker", *queues]
     process = subprocess.Popen(command, env=child_environment(**environment), stdout=subprocess.DEVNULL)
     try:
@@ -381,11 +410,13 @@ async def test_killed_before_and_after_every_effect_a_match_has_the_same_goals_a
     assert {(each.goal.elapsed, each.goal.player, each.scenes) for each in undisturbed} == expected, trail
 
     faults = tmp_path / "killed" / "faults"
-    for fault in every_fault([*ACTIVITIES[QUEUE], *ACTIVITIES[MEDIA_QUEUE]], Action.KILL):
+    for fault in every_fault(
+        [name for queue in (QUEUE, CLIPS_QUEUE, MEDIA_QUEUE) for name in ACTIVITIES[queue]], Action.KILL
+    ):
         plant(faults, fault)
     for moment in Moment:
         # A search that takes its time to say that it runs is asked for by a poll.
-        plant(faults, Fault("set_monitor_complete", moment, Action.HANG))
+        plant(faults, Fault("search_once", moment, Action.HANG))
     async with staged(parts, databases, temporal, tmp_path / "killed") as run:
         plan = await run.play(films)
         killed, trail = await run.shown(plan), await run.trail()

@@ -19,16 +19,17 @@ from pressbox.bench.ask_library import Document, Question
 from pressbox.bench.instance import temporary_database, temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.core.db.database import Database
-from pressbox.curator.context.offline import OfflineContextExtractor
-from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.ports import GraphDocument
+from pressbox.curator.context.activities import ContextSource
+from pressbox.curator.context.finder import OfflineContextExtractor
+from pressbox.curator.graph.activities import GraphDocument
 from pressbox.curator.graph.wiring import graph_store
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.search.domain.passages import FoundBy
-from pressbox.curator.search.store import SqlEmbeddingStore
-from pressbox.curator.search.wiring import embedder, search_index
-from pressbox.curator.search.wiring import retriever as build_retriever
+from pressbox.curator.search.ports import Embedder, GraphReader, IndexReader
+from pressbox.curator.search.retriever import HybridRetriever, SqlArticles
+from pressbox.curator.search.store import SqlEmbeddingStore, SqlIndexStore
+from pressbox.curator.search.wiring import embedder, folder_index, table_index
 from pressbox.curator.settings import CuratorSettings
 from pressbox.embedded.home import Home
 
@@ -45,6 +46,7 @@ WAYS: Mapping[str, frozenset[FoundBy]] = {
     "hybrid without graph": WORDS_AND_VECTORS,
     "hybrid": frozenset(FoundBy),
 }
+IN_TABLES = "full text, in tables"
 # Any word of the question, without regard to language.
 _PEER = """
     SELECT entry.id FROM curator.entries AS entry JOIN curator.entry_bodies AS body ON body.entry_id = entry.id,
@@ -107,7 +109,7 @@ async def _measure_quality(
     user_id = library.fill(url, found)
     database, vectors = Database(url), embedder(CuratorSettings())
     folder = home.path / "index"
-    index, _ = search_index(folder)
+    index, reader = folder_index(folder)
     graph, _, graph_reader = graph_store(database)
     try:
         await index.add(library.index_document(number, one) for number, one in enumerate(found, start=1))
@@ -126,15 +128,33 @@ async def _measure_quality(
             )
             await graph.add([GraphDocument(source, await finder.extract(source))])
         say("Questions")
-        retriever = build_retriever(database, folder, vectors, graph_reader)
+        retriever = _build_retriever(database, reader, vectors, graph_reader)
         qualities = {}
         for name, ways in WAYS.items():
             ranked = [await retriever.find_entries(user_id, one.question, ways) for one in asked]
             keys = [[found[entry.entry_id - 1].key for entry in entries] for entries in ranked]
             qualities[name] = Quality.of(keys, asked)
+        say("The same questions with the index in tables")
+        qualities[IN_TABLES] = await _measure_tables(database, found, asked, user_id)
         return qualities, Quality.of(await asyncio.to_thread(_ask_peer, url, found, asked), asked)
     finally:
         await database.close()
+
+
+async def _measure_tables(
+    database: Database, found: Sequence[Document], asked: Sequence[Question], user_id: int
+) -> Quality:
+    index, reader = table_index(database, SqlIndexStore(database).load_documents)
+    await index.add(library.index_document(number, one) for number, one in enumerate(found, start=1))
+    retriever = _build_retriever(database, reader, embedder(CuratorSettings()))
+    ranked = [await retriever.find_entries(user_id, one.question, WAYS["full text"]) for one in asked]
+    return Quality.of([[found[entry.entry_id - 1].key for entry in entries] for entries in ranked], asked)
+
+
+def _build_retriever(
+    database: Database, reader: IndexReader, vectors: Embedder, graph: GraphReader | None = None
+) -> HybridRetriever:
+    return HybridRetriever(SqlArticles(database), reader, vectors, graph)
 
 
 def _ask_peer(url: str, found: Sequence[Document], asked: Sequence[Question]) -> Sequence[Sequence[str]]:
@@ -153,7 +173,7 @@ async def _measure_times(
     user_id = library.fill(url, library.make_documents(entries))
     database, vectors = Database(url), embedder(CuratorSettings())
     folder = home.path / "index"
-    index, _ = search_index(folder)
+    index, reader = folder_index(folder)
     batch = []
     for number, one in enumerate(library.make_documents(entries), start=1):
         batch.append(library.index_document(number, one))
@@ -164,7 +184,7 @@ async def _measure_times(
     say("Vectors and their index")
     library.fill_vectors(url, vectors.model, entries, len(vector))
     await SqlEmbeddingStore(database).save_embeddings(vectors.model, {1: vector})
-    retriever = build_retriever(database, folder, vectors, graph_store(database)[2])
+    retriever = _build_retriever(database, reader, vectors, graph_store(database)[2])
     try:
         async with database.engine.connect() as connection:
             await connection.exec_driver_sql("ANALYZE")

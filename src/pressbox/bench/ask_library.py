@@ -19,7 +19,7 @@ from pressbox.bench.library import articles
 from pressbox.core.errors import ConfigurationError, PressboxError
 from pressbox.curator.articles.html_tree import html_to_text
 from pressbox.curator.feeds.parser import parse_feed
-from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.library.domain import DistilState, FetchState
 from pressbox.curator.search.ports import IndexDocument
 from pressbox.curator.text.plain_text import to_plain_text
 from pressbox.demo.news import library as demo_library

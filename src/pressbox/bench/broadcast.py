@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from sqlalchemy import text
 
-from pressbox.bench.instance import measured_instance, temporary_home
+from pressbox.bench.crowds import gather_crowd
+from pressbox.bench.instance import further_workers, measured_instance, temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, describe_machine
 from pressbox.bench.simulator import run_simulator
 from pressbox.core.config import TemporalSettings
@@ -27,22 +28,6 @@ TIMES_FASTER_AIM = 25.0
 HISTORY_EVENTS_AIM = 2_000
 LONGEST_SECONDS = 900.0
 
-# One subscription is made through the API; the others are numbered copies of it. Without reminders, because ten
-# thousand schedules are another benchmark.
-_COPY = text("""
-    WITH first AS (
-        SELECT subscription.event_id, contact.*
-        FROM soonish.subscriptions AS subscription JOIN soonish.contacts AS contact ON contact.id = contact_id
-        WHERE subscription.id = :subscription_id
-    ), copied AS (
-        INSERT INTO soonish.contacts (kind, encrypted_address, key_id, target, shown, verified_at)
-        SELECT kind, encrypted_address, key_id, sha256(convert_to('bench ' || number, 'UTF8')), shown, now()
-        FROM first, generate_series(2, :people) AS number
-        RETURNING id
-    )
-    INSERT INTO soonish.subscriptions (event_id, contact_id, state, own_offsets)
-    SELECT first.event_id, copied.id, 'active', true FROM first, copied
-""")
 _MESSAGE = text("""
     SELECT message.created_at, message.finished_at,
         count(*) FILTER (WHERE delivery.state = 'sent'), count(delivery.id), count(*) FILTER (WHERE delivery.tries > 1)
@@ -72,14 +57,19 @@ class Loops:
     kept_client: float
 
 
-def run_broadcast(say: Say, deliveries: int = DELIVERIES) -> Report:
+def run_broadcast(say: Say, deliveries: int = DELIVERIES, workers: int = 1) -> Report:
     """Takes a minute or two, on a temporary home."""
     machine = describe_machine()
     with _run_target() as target, temporary_home() as home:
         allow = httpx.URL(target).netloc.decode()
-        with measured_instance(home, PRESSBOX_HTTP_ALLOW=allow, PRESSBOX_SOONISH_APPRISE_API_URL="") as instance:
+        settings = {"PRESSBOX_HTTP_ALLOW": allow, "PRESSBOX_SOONISH_APPRISE_API_URL": ""}
+        with (
+            measured_instance(home, **settings) as instance,
+            further_workers(instance, workers - 1, "soonish", **settings),
+        ):
             ours, loops = asyncio.run(_measure(instance, target, deliveries, say))
-    return Report(name="broadcast", measured_at=datetime.now(UTC), machine=machine, figures=_figures(ours, loops))
+    figures = _figures(ours, loops, workers)
+    return Report(name="broadcast", measured_at=datetime.now(UTC), machine=machine, figures=figures)
 
 
 async def _measure(instance: Instance, target: str, deliveries: int, say: Say) -> tuple[Broadcast, Loops]:
@@ -110,24 +100,22 @@ async def _send_in_turn(target: str, *, kept: bool = False) -> float:
 
 
 async def _create_event(client: httpx.AsyncClient, database: Database, target: str, people: int) -> str:
-    start = datetime.now(UTC) + timedelta(days=30)
-    event = await _post(client, "/events", name="Measured", start_date=start.isoformat(), timezone="UTC")
-    slug = str(event["slug"])
-    url = f"json://{httpx.URL(target).netloc.decode()}/bench"
-    joined = await _post(client, f"/events/{slug}/subscriptions", url=url, offsets=[])
-    subscription = joined["subscription"]
-    assert isinstance(subscription, dict)
-    async with database.unit_of_work() as work:
-        await work.session.execute(_COPY, {"subscription_id": subscription["id"], "people": people})
-    return slug
+    async def read_message() -> str:
+        return str((await client.get(f"{target}/-/received")).json()[-1]["body"])
+
+    # Without reminders, because ten thousand schedules are another benchmark.
+    start, url = datetime.now(UTC) + timedelta(days=30), f"json://{httpx.URL(target).netloc.decode()}/bench"
+    crowd = await gather_crowd(client, database, start=start, url=url, read_message=read_message, people=people)
+    return crowd.slug
 
 
 async def _measure_broadcast(
     client: httpx.AsyncClient, database: Database, instance: Instance, target: str, slug: str
 ) -> Broadcast:
     await client.delete(f"{target}/-/received")
-    message = await _post(client, f"/events/{slug}/announce", text="We meet in room 12.")
-    number = int(str(message["id"]))
+    announcement = {"text": "We meet in room 12."}
+    message = (await client.post(f"/events/{slug}/announce", json=announcement)).raise_for_status().json()
+    number = int(message["id"])
     async with asyncio.timeout(LONGEST_SECONDS):
         while True:
             async with database.unit_of_work() as work:
@@ -146,12 +134,6 @@ async def _measure_broadcast(
     return Broadcast((finished - created).total_seconds(), deliveries, sent, again, received, len(history.events))
 
 
-async def _post(client: httpx.AsyncClient, path: str, **body: object) -> dict[str, object]:
-    answer = (await client.post(path, json=body)).raise_for_status().json()
-    assert isinstance(answer, dict)
-    return answer
-
-
 @contextmanager
 def _run_target() -> Iterator[str]:
     with run_simulator("pressbox.demo.simulators.notification_target") as url:
@@ -160,11 +142,12 @@ def _run_target() -> Iterator[str]:
         yield url
 
 
-def _figures(ours: Broadcast, loops: Loops) -> tuple[Figure, ...]:
+def _figures(ours: Broadcast, loops: Loops, workers: int) -> tuple[Figure, ...]:
+    shared = "one worker" if workers == 1 else f"{workers} workers"
     rate = ours.deliveries / ours.seconds
     return (
         Figure(
-            name=f"broadcast to {ours.deliveries:,}",
+            name=f"broadcast to {ours.deliveries:,}, {shared}",
             value=rate,
             unit="per second",
             better=Better.HIGHER,

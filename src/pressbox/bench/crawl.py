@@ -29,7 +29,7 @@ from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
 from pressbox.curator.ingest.contracts import FeedPage, ListFeedsInput, ProbeFeedsInput, ProbeFeedsResult
 from pressbox.curator.library.contracts import QUEUE
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.manifest import activities
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres

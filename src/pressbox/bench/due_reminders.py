@@ -1,7 +1,6 @@
 """Moves an event while its reminders are firing, and counts who got none, one or two."""
 
 import asyncio
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -9,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from sqlalchemy import text
 
+from pressbox.bench.crowds import gather_crowd
 from pressbox.core.db.database import Database
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.domain.reminders import WantedReminder, message_version
@@ -21,25 +21,6 @@ SHORTEST_OFFSET = 60
 PREPARING = timedelta(seconds=20)
 LONGEST_SECONDS = 120.0
 
-_COPY = text("""
-    WITH first AS (
-        SELECT subscription.event_id, contact.*
-        FROM soonish.subscriptions AS subscription JOIN soonish.contacts AS contact ON contact.id = contact_id
-        WHERE subscription.id = :subscription_id
-    ), copied AS (
-        INSERT INTO soonish.contacts (kind, encrypted_address, key_id, target, shown, verified_at)
-        SELECT kind, encrypted_address, key_id, sha256(convert_to('due ' || number, 'UTF8')), shown, now()
-        FROM first, generate_series(1, :people) AS number
-        RETURNING id
-    ), subscribed AS (
-        INSERT INTO soonish.subscriptions (event_id, contact_id, state, own_offsets)
-        SELECT first.event_id, copied.id, 'active', true FROM first, copied
-        RETURNING id
-    )
-    INSERT INTO soonish.reminder_offsets (subscription_id, offset_seconds)
-    SELECT id, :shortest + (row_number() OVER (ORDER BY id)) % :spread FROM subscribed
-    RETURNING subscription_id, offset_seconds
-""")
 _NOTED = text("""
     SELECT count(*) FROM soonish.reminder_schedules AS schedule
     JOIN soonish.subscriptions AS subscription ON subscription.id = schedule.subscription_id
@@ -69,13 +50,22 @@ async def measure_move_while_due(web_url: str, database: Database, port: int, *,
     async with client, NotificationTarget(port) as target:
         spread = int(FIRING.total_seconds())
         start = (datetime.now(UTC) + PREPARING).replace(microsecond=0) + timedelta(seconds=SHORTEST_OFFSET + spread)
-        slug, offsets = await _create_event(client, database, target, start, people, spread)
+        crowd = await gather_crowd(
+            client,
+            database,
+            start=start,
+            url=target.apprise_url("due"),
+            read_message=target.read_last,
+            people=people,
+            choose_offsets=lambda number: (SHORTEST_OFFSET + number % spread,),
+        )
+        slug = crowd.slug
         await _wait_for_schedules(database, slug, people)
         await _sleep_until(start - timedelta(seconds=SHORTEST_OFFSET) - FIRING / 2)
         moved = start + MOVE_BY
         await _patch_event(client, slug, start_date=moved.isoformat())
         owed = datetime.now(UTC)
-        after = [WantedReminder(subscription, offset, moved) for subscription, offset in offsets]
+        after = [WantedReminder(one, timedelta(seconds=seconds), moved) for one, seconds in crowd.reminders]
         expected = {message_version(item) for item in after if item.fire_at > owed}
         await _sleep_until(max(item.fire_at for item in after))
         sent = await _wait_for_messages(database, slug, expected)
@@ -88,30 +78,6 @@ async def measure_move_while_due(web_url: str, database: Database, port: int, *,
             lost=len(expected - set(sent)),
             doubled=len(received) - len(set(sent)),
         )
-
-
-async def _create_event(
-    client: httpx.AsyncClient, database: Database, target: NotificationTarget, start: datetime, people: int, spread: int
-) -> tuple[str, Sequence[tuple[int, timedelta]]]:
-    body = {"name": "Measured", "start_date": start.isoformat(), "timezone": "UTC"}
-    event = (await client.post("/events", json=body)).raise_for_status().json()
-    slug = str(event["slug"])
-    follow = {"url": target.apprise_url("due"), "offsets": []}
-    (await client.post(f"/events/{slug}/subscriptions", json=follow)).raise_for_status()
-    [link] = re.findall(r"https?://\S+/events/confirm/\S+", target.of("due")[-1].body)
-    (await client.post(link, follow_redirects=True)).raise_for_status()
-    [joined] = (await client.get(f"/events/{slug}/subscriptions")).raise_for_status().json()
-    values = {
-        "subscription_id": joined["subscription_id"],
-        "people": people,
-        "shortest": SHORTEST_OFFSET,
-        "spread": spread,
-    }
-    async with database.unit_of_work() as work:
-        rows = (await work.session.execute(_COPY, values)).all()
-    # The workflow does not know the copies; any edit makes it compare all schedules.
-    await _patch_event(client, slug, location="Hall 1")
-    return slug, [(subscription_id, timedelta(seconds=seconds)) for subscription_id, seconds in rows]
 
 
 async def _patch_event(client: httpx.AsyncClient, slug: str, **changes: str) -> None:

@@ -13,9 +13,9 @@ from pressbox.bench.graph_peers import add_row_by_row, walk_in_memory
 from pressbox.bench.instance import temporary_database, temporary_home
 from pressbox.bench.report import Better, Figure, Report, Say, describe_machine, percentile_milliseconds
 from pressbox.core.db.database import Database
-from pressbox.curator.context.domain.context import EntryContext
-from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.ports import Graph, GraphDocument, GraphPages
+from pressbox.curator.context.activities import ContextSource
+from pressbox.curator.context.domain import EntryContext
+from pressbox.curator.graph.activities import Graph, GraphDocument, GraphPages
 from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.search.ports import GraphReader
 

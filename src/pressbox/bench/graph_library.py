@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import psycopg
 
 from pressbox.bench.copy_rows import copy_rows
-from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.context.domain import ContextMethod, Entity, EntityKind, EntryContext, Relationship
+from pressbox.curator.library.domain import DistilState, FetchState
 
 FEEDS = 100
 # The reader follows half of them: the others must be left out of every answer.

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import psycopg
 
-from pressbox.curator.context.domain.context import EntryContext
+from pressbox.curator.context.domain import EntryContext
 from pressbox.curator.graph.domain import Statements, extract_statements
 
 _TABLES = """

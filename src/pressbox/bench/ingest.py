@@ -19,7 +19,7 @@ from pressbox.core.app import Resources
 from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.ingest.contracts import ALL_FEEDS_INGESTION, AllFeedsIngestionInput
 from pressbox.curator.library.contracts import QUEUE
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.sources.store import SqlSubscriptions
 
 PRESS = "pressbox.demo.simulators.news_site"

@@ -2,27 +2,44 @@
 
 import resource
 import shutil
+import signal
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+
+import httpx
 
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import upgrade
+from pressbox.core.environment import child_environment
+from pressbox.core.errors import PermanentError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
-from pressbox.demo.instance import Instance, running_instance
+from pressbox.demo.instance import OWN_PARTS, Instance, running_instance, stop
 from pressbox.embedded.home import Home
 from pressbox.embedded.ports import free_port
 from pressbox.embedded.postgres import EmbeddedPostgres
+from pressbox.embedded.processes import end_with_parent
 
 OPEN_FILES = 8192
+WORKER_SECONDS = 60.0
 # One client of a benchmark stands for many people.
+QUOTAS = {
+    "streams": 100_000,
+    "requests": 100_000_000,
+    "feeds": 1_000_000,
+    "feeds_added": 1_000_000,
+    "questions": 1_000_000,
+}
 NO_LIMITS = {
-    "PRESSBOX_QUOTAS": "streams=100000,requests=100000000,feeds=1000000,feeds_added=1000000,questions=1000000",
+    "PRESSBOX_QUOTAS": ",".join(f"{key}={most}" for key, most in QUOTAS.items()),
     "PRESSBOX_WEB_STREAMS_PER_ADDRESS": "100000",
     "PRESSBOX_WEB_STREAMS_IN_ALL": "100000",
     "PRESSBOX_WEB_CONNECTIONS_PER_ADDRESS": "100000",
@@ -62,6 +79,40 @@ def measured_instance(home: Home, **environment: str) -> Iterator[Instance]:
     chosen = {"PRESSBOX_OPEN": "1", "PRESSBOX_WEB_PORT": str(free_port()), **NO_LIMITS, **environment}
     with running_instance(home.path, log=log, **chosen) as instance:
         yield instance
+
+
+@contextmanager
+def further_workers(instance: Instance, count: int, *queues: str, **environment: str) -> Iterator[None]:
+    """Let so many more workers of these queues share the work of an instance, as on further machines."""
+    named = [argument for queue in queues for argument in ("--queue", queue)]
+    log = instance.home.path.parent / "workers.log"
+    with ExitStack() as exits, log.open("a") as messages:
+        for _ in range(count):
+            own = {"PRESSBOX_HOME": str(instance.home.path), "HEALTH_PORT": str(free_port()), **environment}
+            process = subprocess.Popen(
+                [sys.executable, "-m", "pressbox", "worker", *named],
+                env=child_environment(**{**OWN_PARTS, **own}),
+                stdin=subprocess.DEVNULL,
+                stdout=messages,
+                stderr=messages,
+                text=True,
+                start_new_session=True,
+                preexec_fn=end_with_parent(signal.SIGTERM),
+            )
+            exits.callback(stop, process)
+            _await_polling(own["HEALTH_PORT"], process)
+        yield
+
+
+def _await_polling(port: str, worker: subprocess.Popen[str]) -> None:
+    """Wait until a worker says that it is ready."""
+    deadline = time.monotonic() + WORKER_SECONDS
+    while time.monotonic() < deadline and worker.poll() is None:
+        with suppress(httpx.TransportError):
+            if httpx.get(f"http://127.0.0.1:{port}/ready", trust_env=False).is_success:
+                return
+        time.sleep(0.2)
+    raise PermanentError("A further worker did not become ready; its log is beside the temporary home.")
 
 
 @asynccontextmanager

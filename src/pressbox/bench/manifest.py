@@ -3,6 +3,7 @@
 from pressbox.bench.activities import BenchActivities
 from pressbox.bench.workflows.steps import BenchStepsWorkflow
 from pressbox.core.app import AppManifest, TaskQueue
+from pressbox.core.temporal.pinning import pinned
 
 QUEUE = "bench"
 
@@ -11,6 +12,6 @@ APP = AppManifest(
     title="Benchmarks",
     summary="The smallest work that can be measured.",
     queues=(TaskQueue(QUEUE),),
-    workflows=lambda: {QUEUE: (BenchStepsWorkflow,)},
+    workflows=lambda: {QUEUE: (pinned(BenchStepsWorkflow),)},
     activities=lambda _: {QUEUE: (BenchActivities().take_bench_step,)},
 )

@@ -47,7 +47,7 @@ def run_matchday(say: Say, *, matches: int, goals: int, speed: float) -> Report:
     machine, ports = describe_machine(), WorldPorts.choose()
     with temporary_home() as home, measured_instance(home, **ports.environment(speed)) as instance:
         say(f"{matches} matches, {goals} goals")
-        size = Size(matches=matches, goals=goals, plain=True, settle=SETTLE)
+        size = Size(matches=matches, goals=goals, plain=True, settle=SETTLE, followers=0)
         day = asyncio.run(_play_day(instance, ports, size, speed))
     return Report(name="matchday", measured_at=datetime.now(UTC), machine=machine, figures=tuple(_figures(day)))
 

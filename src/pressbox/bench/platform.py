@@ -14,8 +14,8 @@ from pressbox.bench.throughput import HistoryEvents, Throughput, measure_history
 from pressbox.core.errors import PermanentError
 from pressbox.demo.instance import Instance
 
-SECOND_START_AIM_SECONDS = 10.0
-IDLE_MEMORY_AIM_MEGABYTES = 600.0
+SECOND_START_AIM_SECONDS = 6.0
+IDLE_MEMORY_AIM_MEGABYTES = 450.0
 # Long enough for everything that runs once after a start.
 IDLE_SECONDS = 8.0
 

@@ -42,6 +42,7 @@ STATEMENTS = {
     "word": _RANKED.format(query="plainto_tsquery('simple', %(text)s)"),
     "phrase": _RANKED.format(query="phraseto_tsquery('simple', %(text)s)"),
     "prefix": _RANKED.format(query="to_tsquery('simple', %(text)s || ':*')"),
+    "compound": _RANKED.format(query="to_tsquery('simple', %(text)s || ':*')"),
     "typo": _NEAR,
     "CJK": _INSIDE,
 }

@@ -9,8 +9,7 @@ import psycopg
 
 from pressbox.bench.copy_rows import Row, copy_rows
 from pressbox.bench.library import Article, articles
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain import CrawlOutcome, DistilState, FetchState
 
 CATEGORIES = 20
 WORDS = 60

@@ -22,13 +22,16 @@ from pressbox.core.db.database import Database
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
 from pressbox.core.temporal.client import connect
+from pressbox.delivery.domain.attempts import AttemptResult
+from pressbox.delivery.ports import Attempt, OutgoingMessage, SendNow
 from pressbox.demo.instance import Instance
 from pressbox.embedded.ports import free_port
 from pressbox.soonish.contracts import ScheduleChange, ScheduleInput
-from pressbox.soonish.domain.delivery import AttemptResult
 from pressbox.soonish.domain.reminders import WantedReminder
-from pressbox.soonish.ports import Attempt, OutgoingMessage, ReminderSchedules, SendNow
-from pressbox.soonish.wiring import activities_on, reminder_schedules
+from pressbox.soonish.reminder_ports import ReminderSchedules
+from pressbox.soonish.settings import SoonishSettings
+from pressbox.soonish.wiring import reminder_schedules
+from pressbox.soonish.worker import activities_on
 
 # Ids far from those of the instance, because this event has no workflow.
 EVENT = 10**9
@@ -96,10 +99,6 @@ class CountedSchedules:
     async def move(self, event_id: int, reminder: WantedReminder) -> None:
         self.calls += 1
         await self._schedules.move(event_id, reminder)
-
-    async def fire(self, event_id: int, reminder: WantedReminder) -> None:
-        self.calls += 1
-        await self._schedules.fire(event_id, reminder)
 
     async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None:
         self.calls += 1
@@ -201,7 +200,12 @@ async def _write(resources: Resources, statement: Any, **values: object) -> None
 async def _open_resources(instance: Instance) -> AsyncIterator[Resources]:
     database = Database(instance.endpoints.database_url)
     temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
-    settings = Settings(home=instance.home.path, secret_key=SecretStr("only for links that nobody gets"))
+    settings = Settings(
+        home=instance.home.path,
+        secret_key=SecretStr("only for links that nobody gets"),
+        # A schedule for each person is measured; large events have two in all.
+        applications=(SoonishSettings(most_own_reminders=1_000_000),),
+    )
     try:
         async with GuardedClient(HttpSettings()) as http:
             yield Resources(settings, database, temporal, open_store(ObjectsSettings(), instance.home.objects), http)

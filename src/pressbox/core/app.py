@@ -8,12 +8,14 @@ and the functions in it import what they need when they are called.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, Union
+
+from pressbox.core.today.contracts import FoundThing
 
 if TYPE_CHECKING:
     import typer
@@ -26,12 +28,17 @@ if TYPE_CHECKING:
     from pressbox.core.config import Group, Settings
     from pressbox.core.contracts import Contract
     from pressbox.core.db.database import Database, UnitOfWork
+    from pressbox.core.digests import DigestSection, DigestSpan
     from pressbox.core.health import PartHealth
     from pressbox.core.http.client import GuardedClient
+    from pressbox.core.measures import Measure
+    from pressbox.core.notices.followed import ListFollowed
+    from pressbox.core.notices.kinds import NoticeKind
     from pressbox.core.objects.store import ObjectStore
     from pressbox.core.quotas.quota import Quota
     from pressbox.core.spending.services import PaidService
     from pressbox.core.stored_settings.sections import SettingsSection
+    from pressbox.core.today.contracts import ListAttention, Place, SearchGroup, TodaySection
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,8 @@ class Resources:
     exits: AsyncExitStack = field(default_factory=AsyncExitStack, compare=False)
     # The settings before those were laid under them that were set on pages; None where nobody looked for any.
     from_environment: Settings | None = None
+    # All applications here: what joins them asks each for its part.
+    manifests: tuple[AppManifest, ...] = field(default=(), compare=False, repr=False)
 
     @property
     def environment(self) -> Settings:
@@ -66,15 +75,22 @@ class OpenResources(Protocol):
 
 @dataclass(frozen=True)
 class TaskQueue:
-    """A queue and how much of it one worker takes at a time. None means the worker's own setting."""
+    """A queue and how much of it one worker takes at a time. None means the worker's own setting.
+
+    Of a `heavy` queue it takes less while the machine is short of memory or processor time.
+    """
 
     name: str
     max_concurrent_activities: int | None = None
+    heavy: bool = False
 
 
 @dataclass(frozen=True)
 class ScheduleDeclaration:
-    """A schedule as the application wants it. Exactly one of `every` and `cron` is set; times are UTC."""
+    """A schedule as the application wants it. Exactly one of `every` and `cron` is set; times are UTC.
+
+    A schedule with `rest_every` may run as seldom as that while there is nothing to do, see `core/temporal/pace.py`.
+    """
 
     id: str
     workflow: str
@@ -86,6 +102,7 @@ class ScheduleDeclaration:
     cron: str | None = None
     catchup_window: timedelta = timedelta(minutes=10)
     run_timeout: timedelta | None = None
+    rest_every: timedelta | None = None
 
     def __post_init__(self) -> None:
         if (self.every is None) == (self.cron is None):
@@ -156,6 +173,14 @@ class PersonalData:
     erase: Callable[[Resources, int], Awaitable[Collection[str]]]
 
 
+@dataclass(frozen=True)
+class AccountSection:
+    """A section of the account page: its template, and what that needs to know of a person."""
+
+    template: str
+    load: Callable[[Resources, int], Awaitable[Mapping[str, Any]]]
+
+
 class Mailer(Protocol):
     """Sends mail of the instance itself."""
 
@@ -165,30 +190,60 @@ class Mailer(Protocol):
 
 
 @dataclass(frozen=True)
-class FoundThing:
-    """Something of an application that a person may see, as a line with a link: an article, a match, an event."""
+class OfflineThing:
+    """Something that can be read without network. `html` is sanitised; an article says by which number it is marked."""
 
-    title: str
     path: str
+    title: str
     detail: str = ""
     at: datetime | None = None
+    html: str = ""
+    entry: int | None = None
+    read: bool = False
+    starred: bool = False
 
 
-# What a person may see and these words name, best first, and at most so many.
-FindThings = Callable[["Resources", "Viewer", str, int], Awaitable[Sequence[FoundThing]]]
-# What is next or new for a person, at most so many.
-ListNews = Callable[["Resources", "Viewer", int], Awaitable[Sequence[FoundThing]]]
+@dataclass(frozen=True)
+class ShareTarget:
+    """Pages that take what is shared with Pressbox: one `address`, one `text` as `name` and `description`."""
+
+    address: str = ""
+    text: str = ""
+
+
+# What a person can read of an application without network.
+LoadOffline = Callable[["Resources", "Viewer"], Awaitable[Sequence[OfflineThing]]]
+
+
+@dataclass(frozen=True)
+class WrittenAbout:
+    """What to look for: texts that name one word of each group, published in this span. `limit` is the most wanted."""
+
+    names: tuple[tuple[str, ...], ...]
+    since: datetime
+    until: datetime
+    limit: int
+
+
+# What a person may read about something, newest first.
+FindWritten = Callable[["Resources", "Viewer", WrittenAbout], Awaitable[Sequence[FoundThing]]]
+# What an application has to say in the digest of a person; None: nothing.
+WriteSection = Callable[["Resources", "Viewer", "DigestSpan"], Awaitable["DigestSection | None"]]
 
 
 @dataclass(frozen=True)
 class NavigationEntry:
-    """A place in the top line: `key` is the letter that follows `g`, `search` a page that takes words as `q`."""
+    """A place in the top line: `key` is the letter that follows `g`, `search` a page that takes words as `q`.
+
+    A `personal` one stands beside activity and account, with the number of what is unread.
+    """
 
     title: str
     path: str
     key: str
     icon: str
     search: str = ""
+    personal: bool = False
 
 
 # A function is a command, a Typer is a group of them.
@@ -237,7 +292,9 @@ class AppManifest:
     workflows: Callable[[], WorkflowsByQueue] = lambda: {}
     activities: Callable[[Resources], ActivitiesByQueue] = lambda _: {}
     schedules: Callable[[Settings], Sequence[ScheduleDeclaration]] = lambda _: ()
-    # Modules that define tables.
+    # Runs beside a worker of its queues for as long as that polls: to see, without Temporal, when something is due.
+    beside_worker: Callable[[Resources], Coroutine[Any, Any, None]] | None = None
+    # Modules that define tables, or import those that do.
     tables: tuple[str, ...] = ()
     topics: Callable[[], Sequence[LiveTopic]] = lambda: ()
     # Audiences of its own, which its workflows and topics name.
@@ -246,14 +303,38 @@ class AppManifest:
     quotas: Callable[[], Sequence[Quota]] = lambda: ()
     router: Callable[[], APIRouter] | None = None
     navigation: NavigationEntry | None = None
-    # What the field in the top line finds in it, and what it shows of itself on the first page.
-    find: FindThings | None = None
-    news: ListNews | None = None
+    # What the field in the top line finds in it.
+    search: Callable[[], Sequence[SearchGroup]] = lambda: ()
+    # Pages of it that answer “how do I …”.
+    help: tuple[Place, ...] = ()
+    # What it shows of itself on the first page, and what somebody should look at.
+    today: Callable[[], Sequence[TodaySection]] = lambda: ()
+    attention: ListAttention | None = None
+    # What it has that was written about something, by the names of it and around its date.
+    written: FindWritten | None = None
+    # Kinds of notices that people can choose among when they follow something of it.
+    notice_kinds: Callable[[], Sequence[NoticeKind]] = lambda: ()
+    # Beginnings of subjects whose followers it reminds before they begin.
+    reminded_subjects: tuple[str, ...] = ()
+    # What it tells people of by name, for the page of what they follow and for the lines of the inbox.
+    followed: ListFollowed | None = None
+    # What phones keep of it, to be read without network.
+    offline: LoadOffline | None = None
+    # Where what is shared with Pressbox goes.
+    share: ShareTarget | None = None
+    # Its part of the digest that a person gets once a day or a week.
+    digest: WriteSection | None = None
     commands: tuple[CommandWord, ...] = ()
     # Parts of its own for the status page, such as outside services that it asks.
     health: Callable[[Resources], Awaitable[Sequence[PartHealth]]] | None = None
+    # What keeps a worker of these queues from doing its work, if anything does: it is not ready then.
+    worker_problem: Callable[[Resources, Collection[str]], Awaitable[str | None]] | None = None
+    # Numbers about what people wait for in it, for /metrics.
+    measures: Callable[[], Sequence[Measure]] = lambda: ()
     # Lasting credentials that it hands out: they end with the password of their owner.
     credentials: Callable[[], Sequence[CredentialKind]] = lambda: ()
+    # A section of its own on the account page.
+    account_section: AccountSection | None = None
     # What it keeps of people, for the export of their data and for the end of their account.
     personal_data: Callable[[], PersonalData] | None = None
     # Seals everything of its own with the present instance key, after the key was changed; returns how much that was.

@@ -106,6 +106,9 @@ class WebSettings(Group):
     public_url: str | None = Field(None, description="The address people use, when a proxy stands in front.")
     allowed_hosts: CommaSeparated = Field((), description="Host names to answer to, besides loopback and public URL.")
     trusted_proxies: CommaSeparated = Field((), description="Addresses or networks whose X-Forwarded-For is believed.")
+    metrics_token: SecretStr | None = Field(
+        None, min_length=20, description="Opens /metrics for a scraper that has no account; a long random text."
+    )
     session_days: int = Field(30, ge=1, le=365, description="Days after which an unused session ends.")
     max_body_bytes: int = Field(10_000_000, ge=1_000, description="Largest request body that is read.")
     connections_per_address: int = Field(
@@ -187,8 +190,39 @@ class WorkerSettings(Group):
         ge=2,
         description="Workflow tasks at the same time per task queue.",
     )
+    max_concurrent_local_activities: Annotated[int, BareName("MAX_CONCURRENT_LOCAL_ACTIVITIES")] = Field(
+        100,
+        ge=1,
+        description="Short steps inside workflow tasks at the same time per task queue.",
+    )
+    memory_target_percent: int = Field(
+        80, ge=1, le=100, description="Memory in use above which a worker takes less of heavy queues."
+    )
+    processor_target_percent: int = Field(
+        90, ge=1, le=100, description="Processor time in use above which a worker takes less of heavy queues."
+    )
     max_cached_workflows: int = Field(2000, ge=0, description="Workflows kept in memory per task queue.")
     graceful_shutdown_seconds: float = Field(10.0, ge=0, description="Time for running activities to end on a stop.")
+    deployment: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z0-9_-]+$",
+        description="Name of a Temporal worker deployment; switches versions of workers on. See docs/operations.md.",
+    )
+    build_id: str | None = Field(
+        None, description="The version of this worker in its deployment, unless it is that of the program."
+    )
+
+
+class TracingSettings(Group):
+    """Traces by OpenTelemetry, from a request or a workflow to its statements."""
+
+    endpoint: Annotated[str | None, BareName("OTEL_EXPORTER_OTLP_ENDPOINT")] = Field(
+        None, description="Collector that takes OTLP over HTTP, as http://localhost:4318; switches traces on."
+    )
+    headers: Annotated[SecretStr | None, BareName("OTEL_EXPORTER_OTLP_HEADERS")] = Field(
+        None, description="Headers for the collector, as name=value, separated by commas."
+    )
+    share: float = Field(1.0, gt=0, le=1, description="Share of requests and runs that are traced.")
 
 
 class HttpSettings(Group):
@@ -265,6 +299,7 @@ class Settings(Group):
     oidc: OidcSettings = OidcSettings()
     trusted_header: TrustedHeaderSettings = TrustedHeaderSettings()
     worker: WorkerSettings = WorkerSettings()
+    tracing: TracingSettings = TracingSettings()
     http: HttpSettings = HttpSettings()
     log: LogSettings = LogSettings()
     spending: SpendingSettings = SpendingSettings()

@@ -1,6 +1,7 @@
 """The base of everything that crosses Temporal: inputs, results, carried state, progress."""
 
 from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
 
 
 class Contract(BaseModel):
@@ -10,3 +11,9 @@ class Contract(BaseModel):
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class CamelContract(Contract):
+    """A contract that is camelCase on the wire and snake_case in the code; it reads both."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)

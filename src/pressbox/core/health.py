@@ -24,7 +24,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import Client
 
 from pressbox.core.app import AppManifest, Resources
-from pressbox.core.db.migrate import current, head
+from pressbox.core.db.versions import current, head, judge_tables, knows, oldest_code
 from pressbox.core.errors import PressboxError, shorten
 from pressbox.core.logs import get_logger, redact
 from pressbox.core.temporal.client import translate_rpc_errors
@@ -124,11 +124,13 @@ async def _database(resources: Resources) -> PartHealth:
         version, since = (await work.session.execute(statement)).one()
         milliseconds = (time.monotonic() - began) * 1000
         connection = await work.session.connection()
-        found = await connection.run_sync(current)
+        found, oldest = await connection.run_sync(lambda plain: (current(plain), oldest_code(plain)))
     needed = await asyncio.to_thread(head)
-    if found != needed:
+    if await asyncio.to_thread(judge_tables, found, oldest) is not None:
         detail = f"The tables have version {found or 'none'}; this program needs {needed}."
-        return PartHealth("database", HealthState.FAILED, detail, "Run `pressbox migrate`.", version, since)
+        older = found is None or await asyncio.to_thread(knows, found)
+        fix = "Run `pressbox migrate`." if older else "Install the newer release, or restore a backup."
+        return PartHealth("database", HealthState.FAILED, detail, fix, version, since)
     detail = f"PostgreSQL answered in {milliseconds:.0f} ms; tables at version {found}."
     return PartHealth("database", HealthState.OK, detail, version=version, since=since)
 

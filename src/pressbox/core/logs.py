@@ -1,7 +1,8 @@
 """Structured logs: one JSON line per state change, or a readable line for people. Secrets are blotted out.
 
-Every line has `ts`, `level`, `module`, `action`, `msg` and the ids that were bound. `action` is the stable name of
-what happened ("part_restarted"); `msg` is for people.
+Every line has `ts`, `level`, `module`, `action`, `msg` and the ids that were bound: `request_id`, `person_id`,
+`workflow_id`, `run_id`, `activity`, `trace_id`. `action` is the stable name of what happened ("part_restarted"); `msg`
+is for people.
 """
 
 import logging
@@ -16,6 +17,7 @@ import structlog
 from pydantic import SecretStr
 
 from pressbox.core.config import Group, LogFormat, LogSettings, Settings
+from pressbox.core.tracing import current_trace_id
 
 BLOT = "[secret]"
 _CREDENTIALS_IN_URL = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@:]*:[^/\s@]+@", re.IGNORECASE)
@@ -74,13 +76,14 @@ def configure_logs(settings: Settings, stream: TextIO | None = None) -> None:
         structlog.stdlib.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True, key="ts"),
         structlog.processors.format_exc_info,
+        _add_trace,
         _name_fields,
         _redact_fields,
     ]
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared],
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, _spread_temporal_fields, *shared],
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(settings.log)],
         )
     )
@@ -114,6 +117,29 @@ def _already_said(record: logging.LogRecord) -> bool:
     return not record.getMessage().startswith("Completing activity as failed")
 
 
+# Of what the SDK knows, what a line needs; the names are those of our own lines.
+_TEMPORAL_FIELDS = {
+    "workflow_id": "workflow_id",
+    "run_id": "run_id",
+    "workflow_run_id": "run_id",
+    "workflow_type": "workflow",
+    "activity_type": "activity",
+    "attempt": "attempt",
+}
+
+
+def _spread_temporal_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Make fields of what Temporal's loggers, and those of its core, add to a record."""
+    record = event.get("_record")
+    known = getattr(record, "temporal_activity", None) or getattr(record, "temporal_workflow", None) or {}
+    event.update({ours: known[theirs] for theirs, ours in _TEMPORAL_FIELDS.items() if theirs in known})
+    core = getattr(record, "temporal_log", None)
+    if core is not None:
+        event["target"] = core.target
+        event.update({name: str(value) for name, value in core.fields.items() if name not in event})
+    return event
+
+
 def _renderer(settings: LogSettings) -> structlog.typing.Processor:
     if settings.format is LogFormat.PRETTY:
         return structlog.dev.ConsoleRenderer(event_key="action", timestamp_key="ts", colors=sys.stderr.isatty())
@@ -127,6 +153,11 @@ def _name_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMap
     action = text if ours and " " not in text else "log"
     head = {"ts": event.pop("ts"), "level": event.pop("level"), "module": module, "action": action}
     return {**head, "msg": event.pop("msg", text), **event}
+
+
+def _add_trace(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    trace_id = current_trace_id()
+    return {**event, "trace_id": trace_id} if trace_id else event
 
 
 def _redact_fields(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

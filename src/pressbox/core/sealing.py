@@ -15,13 +15,20 @@ _NONCE_BYTES = 12
 
 
 class Seal:
-    """The first key seals, all of them open. What was sealed for another purpose or with another key stays shut."""
+    """The first key seals, all of them open. What was sealed for another purpose or with another key stays shut.
+
+    Without a key it can be made, and neither seals nor opens: a process that has nothing sealed needs none.
+    """
 
     def __init__(self, secret_keys: Sequence[str], purpose: str) -> None:
-        if not secret_keys:
-            raise ConfigurationError("There is no instance key. Set PRESSBOX_SECRET_KEY, or start with `pressbox up`.")
         self._purpose = purpose.encode()
-        self._ciphers = [self._derive_cipher(key) for key in secret_keys]
+        self._known = [self._derive_cipher(key) for key in secret_keys]
+
+    @property
+    def _ciphers(self) -> Sequence[AESGCM]:
+        if not self._known:
+            raise ConfigurationError("There is no instance key. Set PRESSBOX_SECRET_KEY, or start with `pressbox up`.")
+        return self._known
 
     def seal(self, content: bytes) -> bytes:
         nonce = os.urandom(_NONCE_BYTES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,19 @@ from pressbox.core.app import (
     Command,
     CommandWord,
     CredentialKind,
-    FoundThing,
     LiveTopic,
     NavigationEntry,
+    OfflineThing,
     PersonalData,
     Resources,
     ScheduleDeclaration,
+    ShareTarget,
     TaskQueue,
     WorkflowsByQueue,
+    WrittenAbout,
 )
 from pressbox.core.spending.services import PaidService
+from pressbox.core.today.contracts import Place
 from pressbox.curator.names import COOKIELESS, HEAVY_QUEUE, INDEX_QUEUE, PATH, QUEUE
 
 if TYPE_CHECKING:
@@ -30,9 +33,13 @@ if TYPE_CHECKING:
 
     from pressbox.core.audiences.members import AudienceKind, Viewer
     from pressbox.core.config import Settings
+    from pressbox.core.db.database import UnitOfWork
+    from pressbox.core.digests import DigestSection, DigestSpan
     from pressbox.core.health import PartHealth
+    from pressbox.core.measures import Measure
     from pressbox.core.quotas.quota import Quota
     from pressbox.core.stored_settings.sections import SettingsSection
+    from pressbox.core.today.contracts import Attention, FoundThing, SearchGroup, TodaySection
     from pressbox.curator.settings import CuratorSettings
 
 # Most of these wait for a page, a host's turn or a model; what computes is bounded by the adapters.
@@ -45,20 +52,44 @@ def settings() -> type[CuratorSettings]:
     return CuratorSettings
 
 
-async def find(resources: Resources, viewer: Viewer, words: str, limit: int) -> Sequence[FoundThing]:
-    from pressbox.curator.reading.finding import find_things
+def search() -> Sequence[SearchGroup]:
+    from pressbox.curator.reading.finding import GROUPS
 
-    return await find_things(resources, viewer, words, limit)
+    return GROUPS
 
 
-async def news(resources: Resources, viewer: Viewer, limit: int) -> Sequence[FoundThing]:
-    from pressbox.curator.reading.finding import list_news
+def today() -> Sequence[TodaySection]:
+    from pressbox.curator.reading.finding import SECTIONS
 
-    return await list_news(resources, viewer, limit)
+    return SECTIONS
+
+
+async def attention(work: UnitOfWork, resources: Resources, viewer: Viewer) -> Sequence[Attention]:
+    from pressbox.curator.reading.finding import look_for_trouble
+
+    return await look_for_trouble(work, resources, viewer)
+
+
+async def offline(resources: Resources, viewer: Viewer) -> Sequence[OfflineThing]:
+    from pressbox.curator.reading.offline import list_offline
+
+    return await list_offline(resources, viewer)
+
+
+async def digest(resources: Resources, viewer: Viewer, span: DigestSpan) -> DigestSection | None:
+    from pressbox.curator.reading.digest import write_section
+
+    return await write_section(resources, viewer, span)
+
+
+async def written(resources: Resources, viewer: Viewer, about: WrittenAbout) -> Sequence[FoundThing]:
+    from pressbox.curator.reading.finding import find_written
+
+    return await find_written(resources, viewer, about)
 
 
 def sections() -> Sequence[SettingsSection]:
-    from pressbox.curator.models.section import MODEL
+    from pressbox.curator.models.wiring import MODEL
 
     return (MODEL,)
 
@@ -111,23 +142,13 @@ def command(name: str) -> Command:
 
 
 def router() -> APIRouter:
-    from fastapi import APIRouter
-
-    from pressbox.curator.ask.passages import find_passage
-    from pressbox.curator.cards.pages import CONTEXT_TAB
-    from pressbox.curator.reading.passages import set_passage_finder
-    from pressbox.curator.reading.tabs import set_tabs
+    from pressbox.core.web.joining import join_routers
+    from pressbox.curator.ask.pages import find_passage
+    from pressbox.curator.reading.extensions import set_passage_finder
     from pressbox.curator.slices import SLICES
-    from pressbox.curator.translate.pages import TRANSLATION_TAB
 
-    # Slices above reading add to the page of an article.
-    set_tabs((TRANSLATION_TAB, CONTEXT_TAB))
     set_passage_finder(find_passage)
-    whole = APIRouter()
-    for part in SLICES:
-        for one in part.routers():
-            whole.include_router(one)
-    return whole
+    return join_routers(*(router for part in SLICES for router in part.routers()))
 
 
 def personal_data() -> PersonalData:
@@ -137,7 +158,7 @@ def personal_data() -> PersonalData:
 
 
 def credentials() -> Sequence[CredentialKind]:
-    from pressbox.curator.apps.credentials import CREDENTIALS
+    from pressbox.curator.apps.store import CREDENTIALS
 
     return CREDENTIALS
 
@@ -160,10 +181,23 @@ def has_microsoft(settings: Settings) -> bool:
     return settings.group(CuratorSettings).microsoft_key is not None
 
 
-async def health(resources: Resources) -> Sequence[PartHealth]:
-    from pressbox.curator.slices import SLICES
+async def worker_problem(resources: Resources, queues: Collection[str]) -> str | None:
+    from pressbox.curator.search.wiring import index_problem
 
-    return [found for part in SLICES if part.health for found in await part.health(resources)]
+    return await index_problem(resources, queues)
+
+
+async def health(resources: Resources) -> Sequence[PartHealth]:
+    from pressbox.curator.search.service import check_search
+    from pressbox.curator.sources.health import check_feeds
+
+    return (*await check_search(resources), *await check_feeds(resources))
+
+
+def measures() -> Sequence[Measure]:
+    from pressbox.curator.sources.health import MEASURES
+
+    return MEASURES
 
 
 APP = AppManifest(
@@ -171,26 +205,27 @@ APP = AppManifest(
     package="pressbox.curator",
     settings=settings,
     sections=sections,
-    find=find,
-    news=news,
+    written=written,
+    search=search,
+    today=today,
+    attention=attention,
+    help=(
+        Place("Add a feed", f"{PATH}/add", "site subscribe rss atom newspaper blog source"),
+        Place("Bring feeds from another reader", f"{PATH}/import", "opml import feedly miniflux freshrss"),
+        Place("Read with an app", f"{PATH}/apps", "reader app password android iphone greader"),
+    ),
+    offline=offline,
+    share=ShareTarget(address=f"{PATH}/add"),
+    digest=digest,
     secret_paths=(rf"{PATH}/apps", r"/accounts/ClientLogin", r".*/token$"),
     title="Reader",
     summary="Feeds, the articles behind them, their gist, and an answer to what you know about a subject.",
-    queues=(TaskQueue(QUEUE), TaskQueue(HEAVY_QUEUE, HEAVY_AT_ONCE), TaskQueue(INDEX_QUEUE, 1)),
+    queues=(TaskQueue(QUEUE), TaskQueue(HEAVY_QUEUE, HEAVY_AT_ONCE, heavy=True), TaskQueue(INDEX_QUEUE, 1)),
     workflows=workflows,
     activities=activities,
     schedules=schedules,
-    tables=(
-        "pressbox.curator.apps.store",
-        "pressbox.curator.ask.store",
-        "pressbox.curator.cards.store",
-        "pressbox.curator.context.store",
-        "pressbox.curator.evaluate.store",
-        "pressbox.curator.graph.rows",
-        "pressbox.curator.library.rows",
-        "pressbox.curator.research.store",
-        "pressbox.curator.translate.store",
-    ),
+    # Every slice imports its own.
+    tables=("pressbox.curator.slices",),
     topics=topics,
     quotas=quotas,
     audiences=audiences,
@@ -208,6 +243,8 @@ APP = AppManifest(
     ),
     navigation=NavigationEntry(title="Reader", path=PATH, key="r", icon="page", search=PATH),
     health=health,
+    worker_problem=worker_problem,
+    measures=measures,
     credentials=credentials,
     paid=(
         PaidService("model", ("PRESSBOX_CURATOR_MODEL_KEY",), has_model),

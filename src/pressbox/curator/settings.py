@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, SecretStr
 
 from pressbox.core.config import BareName, Group, NamedNumbers, Settings
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 
 
 class DistillerKind(StrEnum):
@@ -19,6 +19,11 @@ class DistillerKind(StrEnum):
 class EmbedderKind(StrEnum):
     BUNDLED = "bundled"
     FASTEMBED = "fastembed"
+
+
+class IndexKind(StrEnum):
+    TANTIVY = "tantivy"
+    POSTGRES = "postgres"
 
 
 class TranslatorKind(StrEnum):
@@ -56,7 +61,10 @@ class CuratorSettings(Group):
     shortest_interval_minutes: float = Field(15.0, gt=0, description="Least minutes between two crawls of a feed.")
     longest_interval_hours: float = Field(24.0, gt=0, description="Most hours between two crawls of a feed.")
     feeds_at_once: Annotated[int, BareName("FEED_INGESTION_CONCURRENCY")] = Field(
-        10, ge=1, le=500, description="Feeds with news that are worked on at the same time."
+        10,
+        ge=1,
+        le=500,
+        description="Pages of feeds, articles and texts that all workers work on at a time.",
     )
     entries_per_crawl: int = Field(200, ge=1, le=10_000, description="Most new entries taken from one crawl of a feed.")
     unread_at_start: int = Field(
@@ -74,6 +82,13 @@ class CuratorSettings(Group):
         {"reddit.com": 60},
         description="Domains with a pace of their own: seconds between two requests, as in reddit.com=60,a.org=5.",
     )
+    picture_proxy: bool = Field(
+        True,
+        description="Fetch pictures for readers, so that publishers do not see who reads; 0 lets browsers ask them.",
+    )
+    picture_cache_megabytes: int = Field(
+        500, ge=0, le=1_000_000, description="Room for pictures that were fetched; the oldest make way. 0 keeps none."
+    )
     distiller: DistillerKind = Field(
         DistillerKind.EXTRACTIVE, description="extractive, offline, or llm for an OpenAI-compatible endpoint."
     )
@@ -81,6 +96,12 @@ class CuratorSettings(Group):
     model_key: SecretStr | None = Field(None, description="Key of the endpoint, when it wants one.")
     model_name: str | None = Field(None, description="Name of the model.")
     model_timeout_seconds: float = Field(120.0, gt=0, le=600, description="Longest wait for one answer of the model.")
+    model_requests_at_once: int = Field(
+        4,
+        ge=1,
+        le=64,
+        description="Requests that the model gets at a time, by all processes together; one of several is for people.",
+    )
     model_context_tokens: int | None = Field(
         None,
         ge=1_000,
@@ -99,8 +120,18 @@ class CuratorSettings(Group):
         "sentence-transformers/paraphrase-multilingual-mpnet-base-v2", description="Name of the fastembed model."
     )
     embedding_path: Path | None = Field(None, description="Folder with the files of that model; nothing is downloaded.")
+    embedding_dimensions: Annotated[int | None, BareName("EMBEDDING_DIMENSIONS")] = Field(
+        None, ge=1, le=16_000, description="Length that vectors of the fastembed model must have; otherwise any."
+    )
+    embedding_threads: Annotated[int, BareName("EMBEDDING_THREADS")] = Field(
+        1, ge=0, le=256, description="Threads of the embedding model; 0 takes as many as there are cores."
+    )
+    index: IndexKind = Field(
+        IndexKind.TANTIVY,
+        description="tantivy, a folder that one process writes, or postgres, tables for any number of machines.",
+    )
     index_path: Path | None = Field(
-        None, description="Folder of the search index; otherwise `index` in the home. Web and its worker share it."
+        None, description="Folder of tantivy's index; otherwise `index` in the home. Web and its workers share it."
     )
     heavy_concurrency: int = Field(2, ge=1, le=64, description="Pieces of model and CPU work at once per worker.")
     keep_days: int = Field(7, ge=1, description="Days that entries stay which everybody has read and nobody kept.")
@@ -138,6 +169,10 @@ class CuratorSettings(Group):
         False, description="1 judges answers, and summaries written by a model."
     )
     evaluator: EvaluatorKind = Field(EvaluatorKind.OFFLINE, description="offline, or ragas, which is an extra.")
+    evaluation_embedding_model: Annotated[str | None, BareName("EVALUATION_EMBEDDING_MODEL")] = Field(
+        None, description="Name of a fastembed model that judges; otherwise the one that is used for articles."
+    )
+    evaluation_embedding_path: Path | None = Field(None, description="Folder with the files of that model.")
     langfuse_url: Annotated[str | None, BareName("LANGFUSE_HOST")] = Field(
         None, description="Langfuse server that scores are sent to as well."
     )

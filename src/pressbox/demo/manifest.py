@@ -5,9 +5,10 @@ from pressbox.demo.ids import QUEUE
 
 
 def workflows() -> WorkflowsByQueue:
+    from pressbox.core.temporal.pinning import pinned
     from pressbox.demo.workflows.tree import DemoTreeWorkflow
 
-    return {QUEUE: (DemoTreeWorkflow,)}
+    return {QUEUE: (pinned(DemoTreeWorkflow),)}
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -19,7 +20,7 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 APP = AppManifest(
     name="demo",
     title="Demo",
-    summary="Toy work that fills the activity page.",
+    summary="Sample work that fills the activity page.",
     queues=(TaskQueue(QUEUE),),
     workflows=workflows,
     activities=activities,

@@ -9,7 +9,7 @@ from temporalio.service import RPCError
 
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import InvalidInputError, TransientError
-from pressbox.demo.scenarios import SCENARIOS
+from pressbox.demo.scenarios import ON_REQUEST, SCENARIOS
 from pressbox.demo.stage import Finding, Scenario, Stage
 
 PAUSE_SECONDS = 10.0
@@ -26,11 +26,13 @@ class Summary(Contract):
 
 
 def choose_scenarios(names: Sequence[str]) -> tuple[Scenario, ...]:
-    """Choose the named scenarios, or all."""
-    known = {scenario.name: scenario for scenario in SCENARIOS}
+    """Choose the named scenarios, or all that go together."""
+    known = {scenario.name: scenario for scenario in (*SCENARIOS, *ON_REQUEST)}
     unknown = [name for name in names if name not in known]
     if unknown:
         raise InvalidInputError(f"No scenario {', '.join(unknown)}. There are: {', '.join(known)}.", field="only")
+    if {"goal", "footy"} <= set(names):
+        raise InvalidInputError("The scenarios goal and footy have one fixtures API. Play one of them.", field="only")
     return tuple(known[name] for name in names) if names else SCENARIOS
 
 
@@ -43,6 +45,7 @@ async def play_once(stage: Stage, scenarios: Sequence[Scenario]) -> Summary:
 async def play_forever(stage: Stage, scenarios: Sequence[Scenario], *, say: Callable[[str], None]) -> None:
     """Play round after round until cancelled. A part that is down only interrupts a round."""
     while True:
+        _raise_if_cancelled()
         try:
             summary = await play_once(stage, scenarios)
             say(f"Round {stage.round}: {'as expected' if summary.met else 'not as expected'}")
@@ -54,7 +57,7 @@ async def play_forever(stage: Stage, scenarios: Sequence[Scenario], *, say: Call
 
 
 def _raise_if_cancelled() -> None:
-    """A cancellation that meets a request can come back as the request's error, and would be lost."""
+    """A cancellation that meets a request can come back as the request's error or answer, and would be lost."""
     task = asyncio.current_task()
     if task is not None and task.cancelling():
         raise asyncio.CancelledError

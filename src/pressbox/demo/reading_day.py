@@ -9,13 +9,13 @@ from xml.sax.saxutils import quoteattr
 
 import httpx
 
-from pressbox.core.errors import TransientError
 from pressbox.demo.enrichment_day import play_enrichments
 from pressbox.demo.news.library import article
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.news_evil import Evil
 from pressbox.demo.simulators.news_site import PUBLICATIONS, VIDEO_IDS, NewsSite
 from pressbox.demo.stage import Finding, Stage
+from pressbox.demo.standstill import report_standstill
 from pressbox.demo.world import HELD_ARTICLES
 
 LOOK_SECONDS = 1.0
@@ -143,7 +143,8 @@ class _Day:
                 continue
             if self._done(shelf):
                 return shelf
-        raise TransientError("The reader's day stands still: what it waits for does not come.")
+        what = "The reader's day stands still: what it waits for does not come."
+        raise await report_standstill(self._stage.resources.temporal, what)
 
     async def _look(self) -> Shelf:
         feeds = {feed["url"]: feed for feed in await self._reader.get("/feeds")}

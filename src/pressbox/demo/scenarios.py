@@ -8,6 +8,7 @@ from pressbox.core.app import Resources
 from pressbox.core.audiences.members import Viewer
 from pressbox.core.progress.reader import ActivityNode, node
 from pressbox.demo.contracts import DemoTreeWorkflowInput
+from pressbox.demo.football_day.one_goal import play_goal
 from pressbox.demo.football_day.scenario import play_footy
 from pressbox.demo.ids import QUEUE, STEPS_PREFIX, tree_workflow_id
 from pressbox.demo.organiser_day import play_soonish
@@ -40,7 +41,7 @@ async def play_tree(stage: Stage) -> tuple[Finding, ...]:
     """Run a tree of toy work in which one leaf fails on purpose."""
     workflow_id = tree_workflow_id(f"round-{stage.round}")
     input = DemoTreeWorkflowInput(
-        title=f"Toy work, round {stage.round}", children=4, steps=6, pause=stage.time(1.5), failing=(3,)
+        title=f"Sorting sample files, round {stage.round}", children=4, steps=6, pause=stage.time(1.5), failing=(3,)
     )
     handle = await stage.resources.temporal.start_workflow(
         DemoTreeWorkflow.run,
@@ -82,4 +83,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario("footy", "a match day with goals, corrections and clips", play_footy),
     Scenario("curator", "the day of a reader, with newspapers that publish, fail and refuse", play_curator),
     Scenario("soonish", "the day of an organiser, with three people who follow an event", play_soonish),
+)
+# Only when asked for by name: it has the fixtures API for itself, and the match day has goals enough.
+ON_REQUEST: tuple[Scenario, ...] = (
+    Scenario("goal", "one goal by mail, chat and push: told, with its clip, taken back", play_goal),
 )

@@ -1,8 +1,9 @@
 """The simulated outside world of the demo: services on loopback, in the process of the demo."""
 
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from pressbox.demo.simulators.deepl import KEY as DEEPL_KEY
 from pressbox.demo.simulators.deepl import DeepLSimulator
@@ -15,9 +16,10 @@ from pressbox.demo.simulators.microsoft_translator import REGION, MicrosoftSimul
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.news_site import NewsSite
 from pressbox.demo.simulators.notification_target import NotificationTarget
+from pressbox.demo.simulators.push_service import PushService
 from pressbox.demo.simulators.social_site import SocialSite
 from pressbox.demo.simulators.task_script import answer_task
-from pressbox.embedded.ports import free_port
+from pressbox.embedded.ports import hold_ports
 
 # How long edits are gathered into one message; short, so that somebody can watch.
 MERGE_SECONDS = 6.0
@@ -39,7 +41,7 @@ HELD_ARTICLES = ("night-ferry-timetable", "orgelpfeifen-inventur", "stationery-s
 
 @dataclass(frozen=True)
 class WorldPorts:
-    """Chosen before anything starts, because the settings of the instance need them."""
+    """Chosen before anything starts, because the settings of the instance need them; held until the world opens."""
 
     notifications: int
     mail: int
@@ -52,17 +54,25 @@ class WorldPorts:
     microsoft: int
     github: int
     langfuse: int
+    push: int
+    held: tuple[socket.socket, ...] = field(default=(), repr=False, compare=False)
 
     @classmethod
     def choose(cls) -> "WorldPorts":
-        return cls(*(free_port() for _ in range(11)))
+        held = hold_ports(12)
+        return replace(cls(*(one.getsockname()[1] for one in held)), held=held)
+
+    def let_go(self) -> None:
+        for one in self.held:
+            one.close()
 
     def environment(self, speed: float = 1.0) -> dict[str, str]:
         """Settings that connect an instance to this world and to nothing else."""
         return {
             "PRESSBOX_SOONISH_MERGE_WINDOW_SECONDS": f"{MERGE_SECONDS / speed:g}",
             "PRESSBOX_HTTP_ALLOW": ",".join(
-                f"127.0.0.1:{port}" for port in (self.notifications, self.fixtures, self.social, self.news, self.github)
+                f"127.0.0.1:{port}"
+                for port in (self.notifications, self.fixtures, self.social, self.news, self.github, self.push)
             ),
             "PRESSBOX_SOONISH_SMTP_HOST": "127.0.0.1",
             "PRESSBOX_SOONISH_SMTP_PORT": str(self.mail),
@@ -148,10 +158,12 @@ class World:
     microsoft: MicrosoftSimulator
     github: GitHubService
     langfuse: LangfuseService
+    push: PushService
 
 
 @asynccontextmanager
 async def open_world(ports: WorldPorts) -> AsyncIterator[World]:
+    ports.let_go()
     async with (
         NotificationTarget(ports.notifications) as notifications,
         MailSink(ports.mailbox, ports.mail) as mail,
@@ -163,6 +175,7 @@ async def open_world(ports: WorldPorts) -> AsyncIterator[World]:
         MicrosoftSimulator(ports.microsoft) as microsoft,
         GitHubService(ports.github) as github,
         LangfuseService(ports.langfuse) as langfuse,
+        PushService(ports.push) as push,
     ):
         model.pace = WRITING_SECONDS
-        yield World(notifications, mail, fixtures, social, news, model, deepl, microsoft, github, langfuse)
+        yield World(notifications, mail, fixtures, social, news, model, deepl, microsoft, github, langfuse, push)

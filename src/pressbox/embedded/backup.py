@@ -14,7 +14,7 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError, NotFoundError, PermanentError
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.factory import open_store
-from pressbox.core.objects.store import ObjectStore
+from pressbox.core.objects.store import CACHE_FOLDER, ObjectStore
 from pressbox.embedded import archive
 from pressbox.embedded.archive import ArchiveManifest, ArchiveWriter
 from pressbox.embedded.database_dump import database_revision, dump_database
@@ -118,6 +118,8 @@ def _add_temporal(settings: Settings, home: Home, writer: ArchiveWriter, scratch
 async def _add_objects(store: ObjectStore, writer: ArchiveWriter, scratch: Path) -> None:
     staged = scratch / "object"
     async for info in store.list():
+        if info.key.startswith(f"{CACHE_FOLDER}/"):
+            continue
         try:
             with staged.open("wb") as output:
                 async for piece in store.stream(info.key):

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pressbox.core.accounts import oidc, passkeys, trusted_header
+from pressbox.core.accounts import trusted_header
+from pressbox.core.accounts.sign_in_ways import find_oidc_problem, is_oidc_on, relying_party
 from pressbox.core.config import Settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.health import HealthState, PartHealth, home_space
@@ -64,14 +65,14 @@ def _settings(unknown: tuple[str, ...]) -> PartHealth:
 def _sign_in(settings: Settings) -> PartHealth:
     """A provider or a trusted header that is half set does nothing, silently; here it says so."""
     public_url = settings.web.public_url
-    found = (oidc.problem_of(settings.oidc, public_url), trusted_header.problem_of(settings))
+    found = (find_oidc_problem(settings.oidc, public_url), trusted_header.problem_of(settings))
     problems = [problem for problem in found if problem]
     if problems:
         fix = "Set or unset it; docs/operations.md, “Signing in”, has examples."
         return PartHealth("sign-in", HealthState.WARNING, " ".join(problems), fix)
     ways = ["password"]
-    ways += ["passkeys"] if passkeys.relying_party(public_url) else []
-    ways += ["OpenID provider"] if oidc.is_on(settings.oidc, public_url) else []
+    ways += ["passkeys"] if relying_party(public_url) else []
+    ways += ["OpenID provider"] if is_oidc_on(settings.oidc, public_url) else []
     ways += ["header of a trusted proxy"] if settings.trusted_header.enabled else []
     return PartHealth("sign-in", HealthState.OK, f"By {', '.join(ways)}.")
 

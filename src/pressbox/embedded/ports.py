@@ -46,6 +46,22 @@ def free_port(preferred: int | None = None) -> int:
     return next(port for port in random.sample(_CHOSEN_FROM, len(_CHOSEN_FROM)) if is_free(port))
 
 
+def hold_ports(count: int) -> tuple[socket.socket, ...]:
+    """As many free ports, each held by a socket until that is closed: nobody else finds them free meanwhile."""
+    held: list[socket.socket] = []
+    for port in random.sample(_CHOSEN_FROM, len(_CHOSEN_FROM)):
+        if len(held) == count:
+            break
+        holding = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        try:
+            # Without the option by which two who do not listen yet may share a port.
+            holding.bind((LOOPBACK, port))
+            held.append(holding)
+        except OSError:
+            holding.close()
+    return tuple(held)
+
+
 def answers(port: int, host: str = LOOPBACK, timeout: float = 1.0) -> bool:
     """Does anything accept a connection there?"""
     try:

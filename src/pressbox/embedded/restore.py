@@ -10,7 +10,7 @@ from pathlib import Path
 import psycopg
 
 from pressbox.core.config import ObjectsSettings, Settings
-from pressbox.core.db.migrate import knows
+from pressbox.core.db.versions import knows
 from pressbox.core.errors import ConfigurationError, ConflictError, PermanentError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.factory import open_store

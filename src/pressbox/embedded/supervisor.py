@@ -162,11 +162,13 @@ class Supervisor:
             self._begin(program)
         endpoints = self._await_temporal()
         self._steps.prepare(endpoints)
+        # Asked while our programs start, since Temporal's takes a while to say it.
+        versions = {part.name: part.version for part in (self._postgres, self._temporal) if part}
         self._await_programs(programs)
         if self._asked_to_stop:
             return
         lock.describe(LockHolder(pid=os.getpid(), web_url=endpoints.web_url))
-        self._steps.ready(self._describe(endpoints, time.monotonic() - began))
+        self._steps.ready(self._describe(endpoints, versions, time.monotonic() - began))
 
     def _await_temporal(self) -> Endpoints:
         if self._temporal:
@@ -227,7 +229,7 @@ class Supervisor:
             environment=environment,
             # It reaches Temporal, and it polls.
             health_urls=(f"{endpoints.worker_health_url}/health", f"{endpoints.worker_health_url}/ready"),
-            stop_seconds=self._settings.worker.graceful_shutdown_seconds + 5,
+            stop_seconds=self._settings.worker.graceful_shutdown_seconds + 20,
         )
         web = ProgramSettings(
             name="web",
@@ -307,9 +309,8 @@ class Supervisor:
         )
         save_parts(self.home, PartRecords(parts=records))
 
-    def _describe(self, endpoints: Endpoints, seconds: float) -> Running:
+    def _describe(self, endpoints: Endpoints, versions: Mapping[str, str], seconds: float) -> Running:
         pids = {part.name: part.process.pid for part in self._started if part.process}
-        versions = {part.name: part.version for part in (self._postgres, self._temporal) if part}
         return Running(endpoints=endpoints, home=self.home, pids=pids, versions=versions, seconds=seconds)
 
 

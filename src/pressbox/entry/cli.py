@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -43,6 +44,7 @@ WORDS = (
     _own("worker", "Run workflows and activities against parts that already run.", "instance:worker"),
     _own("migrate", "Bring the database to the version that this program needs.", "instance:migrate"),
     _own("schedules", "Schedules of all applications.", "schedules:schedule_commands"),
+    _own("deployment", "Versions of workers that run side by side.", "deployment:deployment_commands"),
     _own("backup", "Write database, objects and workflows into one file.", "instance:backup"),
     _own("restore", "Bring everything back from a backup.", "instance:restore"),
     _own("rotate-key", "Seal everything with the present instance key.", "instance:rotate_key"),
@@ -128,6 +130,24 @@ def main() -> None:
         _fail(error, 2)
     except PressboxError as error:
         _fail(error, 1)
+
+
+def run() -> None:
+    """Run the command and end the process."""
+    code: object = None
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code
+    if "temporalio.bridge.temporal_sdk_bridge" not in sys.modules:
+        sys.exit(code)  # type: ignore[arg-type]
+    # The library's threads outlive the command. One that calls back while Python is taken down aborts the process,
+    # so that a command that has done its work would seem to have failed.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError):
+            stream.flush()
+    os._exit(code if isinstance(code, int) else int(code is not None))
 
 
 def _fail(error: PressboxError, code: int) -> None:

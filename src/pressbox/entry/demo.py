@@ -62,11 +62,11 @@ def choose_web_port(settings: Settings) -> int:
     return settings.web.port if "port" in settings.web.model_fields_set else free_port(settings.web.port)
 
 
-def describe_demo(web_url: str, mailbox_port: int) -> str:
+def describe_demo(web_url: str, mailbox_port: int, home: Path) -> str:
     return (
         f"The demo runs. Look at {web_url}\n"
         f"Mail that it sends goes nowhere; read it at http://127.0.0.1:{mailbox_port}{MAILBOX}\n"
-        "Ctrl-C stops it and leaves nothing behind."
+        f"Ctrl-C stops all of it. What it shows stays in {home} for the next time; delete the folder to begin anew."
     )
 
 
@@ -90,7 +90,7 @@ async def _play_once(
 def _show(
     instance: Instance, settings: Settings, scenarios: Sequence[Scenario], speed: float, ports: WorldPorts
 ) -> None:
-    typer.echo(describe_demo(instance.web_url, ports.mailbox))
+    typer.echo(describe_demo(instance.web_url, ports.mailbox, instance.home.path))
     at_home = settings.model_copy(update={"home": instance.home.path})
 
     async def play() -> None:

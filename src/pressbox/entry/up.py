@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from pressbox.core.collection import collect_rarely
 from pressbox.core.config import Settings
 from pressbox.core.logs import redact
 from pressbox.embedded.announcement import announcement
@@ -34,6 +35,7 @@ def _steps(settings: Settings, preparation: Preparation, *, as_json: bool) -> St
 
     def prepare(endpoints: Endpoints) -> None:
         preparation.run(_apply_schedules, settings, endpoints)
+        preparation.run(_settle_versions, settings, endpoints)
 
     def ready(running: Running) -> None:
         endpoints = running.endpoints
@@ -50,6 +52,7 @@ def _steps(settings: Settings, preparation: Preparation, *, as_json: bool) -> St
 
 def _load() -> None:
     """What the first step needs; more would delay it, and all others wait for it."""
+    collect_rarely()
     import pressbox.core.db.migrate  # noqa: F401
 
 
@@ -70,6 +73,22 @@ def _apply_schedules(settings: Settings, endpoints: Endpoints) -> None:
     from pressbox.entry.wiring import apply_schedules
 
     asyncio.run(apply_schedules(settings, endpoints))
+
+
+def _settle_versions(settings: Settings, endpoints: Endpoints) -> None:
+    asyncio.run(_put_this_version_in_charge(settings, endpoints))
+
+
+async def _put_this_version_in_charge(settings: Settings, endpoints: Endpoints) -> None:
+    """The worker that `up` starts is the only one: it takes over whatever an earlier version began."""
+    from pressbox.core.temporal.client import connect
+    from pressbox.core.temporal.versions import Deployments, own_version
+
+    if settings.temporal.address and not settings.worker.deployment:
+        # Somebody else's server, of whose deployments we know nothing.
+        return
+    deployments = Deployments(await connect(settings.temporal, endpoints.temporal_address))
+    await deployments.settle(own_version(settings.worker))
 
 
 def _setup_link(settings: Settings, endpoints: Endpoints) -> str | None:

@@ -1,6 +1,9 @@
 """The web process."""
 
 import asyncio
+import gc
+import socket
+import sys
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 
 import uvicorn
@@ -8,10 +11,12 @@ from fastapi import FastAPI
 from starlette.types import Receive, Scope, Send
 
 from pressbox.core.app import Resources
+from pressbox.core.collection import collect_as_usual
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.logs import get_logger, redact
+from pressbox.core.tracing import start_tracing
 from pressbox.core.web.addresses import trusted_networks
 from pressbox.core.web.app import create_app
 from pressbox.core.web.server import Door, DoorLimits, allow_many_files, guarded_protocol
@@ -23,6 +28,7 @@ log = get_logger(__name__)
 
 # Open event streams would otherwise hold a stop for as long as they live; browsers come back by themselves.
 _GRACE_SECONDS = 3
+_NOT_STARTED = 3
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -56,6 +62,10 @@ class WebProcess:
         else:
             assert self._app is not None
             await self._app(scope, receive, send)
+
+    def end_streams(self) -> None:
+        if self._app is not None:
+            self._app.state.stopping.set()
 
     async def _live(self, receive: Receive, send: Send) -> None:
         await receive()
@@ -124,9 +134,11 @@ class WebProcess:
 def run_web(settings: Settings) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     web = settings.web
+    start_tracing(settings.tracing, "web")
     limits = DoorLimits(web.connections_per_address, allow_many_files(web.connections_in_all))
-    uvicorn.run(
-        WebProcess(settings),
+    process = WebProcess(settings)
+    config = uvicorn.Config(
+        process,
         host=web.host,
         port=web.port,
         loop="uvloop",
@@ -140,3 +152,25 @@ def run_web(settings: Settings) -> None:
         timeout_graceful_shutdown=_GRACE_SECONDS,
         timeout_keep_alive=30,
     )
+    server = _Server(config, process)
+    server.run()
+    if not server.started:
+        sys.exit(_NOT_STARTED)
+
+
+class _Server(uvicorn.Server):
+    """Lets live pages end first: the server waits for its answers, and theirs would never end."""
+
+    def __init__(self, config: uvicorn.Config, process: WebProcess) -> None:
+        super().__init__(config)
+        self._process = process
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        # Routes, models and templates stay for good: the collector need not walk through them while pages are made.
+        collect_as_usual()
+        gc.freeze()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._process.end_streams()
+        await super().shutdown(sockets)

@@ -1,11 +1,13 @@
 """From settings to connected Resources, for every entry point."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr
-from temporalio.runtime import Runtime
 
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
@@ -14,29 +16,42 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.logs import redact
 from pressbox.core.objects.factory import open_store
-from pressbox.core.quotas.declared import declared_quotas
 from pressbox.core.quotas.quota import check_limits
 from pressbox.core.temporal.client import connect
-from pressbox.core.temporal.schedules import ScheduleOutcome, declared_schedules, reconcile
 from pressbox.embedded.home import Endpoints, Home
 from pressbox.entry.manifests import manifests
 from pressbox.entry.stored_settings import add_stored_settings
 
+if TYPE_CHECKING:
+    from temporalio.runtime import Runtime
+
+    from pressbox.core.temporal.schedules import ScheduleOutcome
+
+
+def find_database(settings: Settings) -> str:
+    """Where PostgreSQL is, for what needs nothing else."""
+    running = Home(settings.home).load_endpoints()
+    url = settings.database.url.get_secret_value() if settings.database.url else None
+    url = url or (running.database_url if running else None)
+    if url is None:
+        raise _unknown_part(settings, "PostgreSQL", "PRESSBOX_DATABASE_URL")
+    check_database_url(url)
+    return url
+
+
+def _unknown_part(settings: Settings, part: str, setting: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"No {part} is known: nothing runs on {settings.home}. Start it with `pressbox up`, or set {setting}."
+    )
+
 
 def find_endpoints(settings: Settings) -> Endpoints:
     """Where the parts are: what the settings name, else what `pressbox up` runs on this home."""
+    database = find_database(settings)
     running = Home(settings.home).load_endpoints()
-    database = settings.database.url.get_secret_value() if settings.database.url else None
-    database = database or (running.database_url if running else None)
     temporal = settings.temporal.address or (running.temporal_address if running else None)
-    if database is None or temporal is None:
-        missing, setting = (
-            ("PostgreSQL", "PRESSBOX_DATABASE_URL") if database is None else ("Temporal", "PRESSBOX_TEMPORAL_ADDRESS")
-        )
-        raise ConfigurationError(
-            f"No {missing} is known: nothing runs on {settings.home}. Start it with `pressbox up`, or set {setting}."
-        )
-    check_database_url(database)
+    if temporal is None:
+        raise _unknown_part(settings, "Temporal", "PRESSBOX_TEMPORAL_ADDRESS")
     return Endpoints(
         database_url=database,
         temporal_address=temporal,
@@ -59,7 +74,11 @@ async def open_resources(
     """Connect. Lazily, a part that is away is noticed by whoever needs it, not here; a worker cannot be lazy."""
     where = endpoints or find_endpoints(settings)
     redact.add(*filter(None, [urlsplit(where.database_url).password]))
-    check_limits(settings.quotas, declared_quotas(manifests(settings)))
+    if settings.quotas:
+        # Who declares quotas counts rows, so a process loads them only where somebody set one.
+        from pressbox.core.quotas.declared import declared_quotas
+
+        check_limits(settings.quotas, declared_quotas(manifests(settings)))
     database = Database(
         where.database_url.replace("postgres://", "postgresql://", 1),
         pool_size=settings.database.pool_size,
@@ -73,7 +92,9 @@ async def open_resources(
         used = await add_stored_settings(known, database)
         async with GuardedClient(used.http) as http:
             store = open_store(settings.objects, home.objects)
-            resources = Resources(used, database, temporal, store, http, from_environment=known)
+            resources = Resources(
+                used, database, temporal, store, http, from_environment=known, manifests=manifests(used)
+            )
             async with resources.exits:
                 yield resources
     finally:
@@ -96,5 +117,7 @@ def with_secret_key(settings: Settings) -> Settings:
 
 async def apply_schedules(settings: Settings, endpoints: Endpoints) -> dict[str, ScheduleOutcome]:
     """Make the schedules those that are declared."""
+    from pressbox.core.temporal.schedules import declared_schedules, reconcile
+
     async with open_resources(settings, endpoints) as resources:
         return dict(await reconcile(resources, declared_schedules(resources, manifests(settings))))

@@ -17,7 +17,7 @@ from pressbox.core.errors import ConfigurationError, InvalidInputError
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
     from pressbox.footy.adapters.workflows import TemporalWorkflows
-    from pressbox.footy.domain.views import AuditView, FixtureView, GoalHit, Page, TeamView
+    from pressbox.footy.domain.views import AuditView, FixtureView, FollowView, GoalHit, Page, TeamView
 
 Result = TypeVar("Result")
 Item = TypeVar("Item")
@@ -63,9 +63,10 @@ def fixtures(context: typer.Context, day: Day = None, as_json: Json = False) -> 
     on = _parse_day(day) or utc_now().date()
 
     async def load(resources: "Resources") -> "list[FixtureView]":
+        from pressbox.core.spoilers.choice import SEES_ALL
         from pressbox.footy.adapters.match_reader import MatchReader
 
-        matches = MatchReader(resources.database)
+        matches = MatchReader(resources.database, SEES_ALL)
         return await _load_all(lambda after: matches.load_fixtures(on, after=after, limit=_PAGE))
 
     found = run_with_resources(context, load)
@@ -82,9 +83,10 @@ def goals(context: typer.Context, day: Day = None, as_json: Json = False) -> Non
     on = _parse_day(day)
 
     async def load(resources: "Resources") -> "list[GoalHit]":
+        from pressbox.core.spoilers.choice import SEES_ALL
         from pressbox.footy.adapters.goal_reader import GoalReader
 
-        reader = GoalReader(resources.database)
+        reader = GoalReader(resources.database, SEES_ALL)
         return await _load_all(lambda after: reader.load_goals(on, after=after or 0, limit=_PAGE))
 
     found = run_with_resources(context, load)
@@ -104,9 +106,10 @@ def why(
     """Explain what became of a goal: when it was seen, what was searched, and why it has these clips or none."""
 
     async def load(resources: "Resources") -> "AuditView":
+        from pressbox.core.spoilers.choice import SEES_ALL
         from pressbox.footy.adapters.goal_reader import GoalReader
 
-        return await GoalReader(resources.database).load_audit(event_id, limit=_PAGE)
+        return await GoalReader(resources.database, SEES_ALL).load_audit(event_id, limit=_PAGE)
 
     found = run_with_resources(context, load)
     if as_json:
@@ -114,6 +117,63 @@ def why(
         return
     for line in _audit_lines(found):
         typer.echo(line)
+
+
+@commands.command()
+def follow(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A name such as Arsenal, or team:42 and league:39 with an id.")],
+) -> None:
+    """Follow a team or a league, for everybody here, and fetch its matches at once. Lists the choices of a name."""
+
+    async def choose(resources: "Resources") -> "tuple[str, bool]":
+        from pressbox.footy.service.following import build_following
+
+        teams = build_following(resources)
+        chosen = await teams.choose(name)
+        outcome = await teams.follow(chosen.kind, chosen.id)
+        return _entry_words(outcome.entry.kind, outcome.entry.id, outcome.entry.name, chosen.country), outcome.fetching
+
+    said, fetching = run_with_resources(context, choose)
+    when = "Its matches of the coming days are being fetched." if fetching else "Its matches come with the next ingest."
+    typer.echo(f"You follow {said} now. {when}")
+
+
+@commands.command()
+def unfollow(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="As `pressbox footy following` shows it, by name or as team:42.")],
+) -> None:
+    """No longer follow a team or a league. Its stored matches stay."""
+
+    async def choose(resources: "Resources") -> str:
+        from pressbox.footy.service.following import build_following
+
+        gone = await build_following(resources).unfollow_by_name(name)
+        return _entry_words(gone.kind, gone.id, gone.name, gone.country)
+
+    typer.echo(f"You no longer follow {run_with_resources(context, choose)}.")
+
+
+@commands.command()
+def following(context: typer.Context, as_json: Json = False) -> None:
+    """Show the teams and leagues that are followed, with the next match of each."""
+
+    async def load(resources: "Resources") -> "list[FollowView]":
+        from pressbox.footy.adapters.follows import SqlFollows
+        from pressbox.footy.settings import FootySettings
+
+        follows = SqlFollows(resources.database, resources.settings.group(FootySettings).followed)
+        return list(await follows.load_follows())
+
+    found = run_with_resources(context, load)
+    if as_json:
+        print_json([asdict(follow) for follow in found])
+        return
+    for follow in found:
+        when = f"  {follow.next_kickoff.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if follow.next_kickoff else ""
+        said = _entry_words(follow.kind, follow.id, follow.name, follow.country)
+        typer.echo(f"{said}{when}  {follow.next_match}".rstrip())
 
 
 @commands.command()
@@ -197,6 +257,11 @@ def _parse_day(text: str | None) -> date | None:
         return date.fromisoformat(text) if text else None
     except ValueError as error:
         raise InvalidInputError("--date has the form 2027-05-01.", field="date") from error
+
+
+def _entry_words(kind: str, number: int, name: str, country: str) -> str:
+    """As "Arsenal · England (team:42)"."""
+    return f"{' · '.join(filter(None, (name, country))) or kind.title()} ({kind}:{number})"
 
 
 def _fixture_line(fixture: "FixtureView") -> str:

@@ -5,9 +5,14 @@ They are made from keys that never change.
 
 from typing import Protocol
 
+from pressbox.footy.domain.subjects import FIXTURE_SUBJECT as FIXTURE_SUBJECT
+from pressbox.footy.domain.subjects import LEAGUE_SUBJECT as LEAGUE_SUBJECT
+from pressbox.footy.domain.subjects import TEAM_SUBJECT as TEAM_SUBJECT
+
 PATH = "/footy"
 
 QUEUE = "footy"
+CLIPS_QUEUE = "footy-clips"
 MEDIA_QUEUE = "footy-media"
 
 INGEST_SCHEDULE = "ingest-daily"
@@ -22,9 +27,13 @@ INGEST = "IngestWorkflow"
 MONITOR = "MonitorWorkflow"
 UPKEEP = "UpkeepWorkflow"
 RAG = "RAGWorkflow"
+DOWNLOAD_WORKFLOW = "DownloadWorkflow"
 UPLOAD_WORKFLOW = "UploadWorkflow"
 ADD_VIDEOS_SIGNAL = "add_videos"
 INGEST_BY_HAND = "ingest-by-hand"
+# Started when somebody follows a league or team.
+INGEST_FOLLOWED = "ingest-followed"
+FETCH_AGAIN_SIGNAL = "fetch_again"
 MONITOR_BY_HAND = "monitor-by-hand"
 
 # What browsers can follow.
@@ -63,6 +72,14 @@ def download_workflow_id(goal: NamedGoal, attempt: int) -> str:
 
 def upload_workflow_id(event_id: str) -> str:
     return f"upload-{event_id}"
+
+
+def match_path(fixture_id: int) -> str:
+    return f"{PATH}/matches/{fixture_id}"
+
+
+def team_path(team_id: int) -> str:
+    return f"{PATH}/teams/{team_id}"
 
 
 def clip_path(share_id: str) -> str:
@@ -105,3 +122,8 @@ def fixture_of(event_id: str) -> int:
 def media_queue(queue: str) -> str:
     """The queue on which the videos of a queue's workflows are decoded: `footy` → `footy-media`."""
     return f"{queue}-media"
+
+
+def clips_queue(queue: str) -> str:
+    """The queue on which clips are searched and fetched: `footy` → `footy-clips`. Polls do not wait behind them."""
+    return f"{queue}-clips"

@@ -10,9 +10,9 @@ from pressbox.core.app import (
     ActivitiesByQueue,
     AppManifest,
     CommandWord,
-    FoundThing,
     LiveTopic,
     NavigationEntry,
+    OfflineThing,
     Resources,
     ScheduleDeclaration,
     TaskQueue,
@@ -20,14 +20,13 @@ from pressbox.core.app import (
     import_later,
 )
 from pressbox.core.spending.services import PaidService
+from pressbox.core.today.contracts import Place
 from pressbox.footy.ids import (
+    CLIPS_QUEUE,
     INGEST,
     INGEST_SCHEDULE,
     INGEST_WORKFLOW,
     MEDIA_QUEUE,
-    MONITOR,
-    MONITOR_SCHEDULE,
-    MONITOR_WORKFLOW,
     PATH,
     QUEUE,
     UPKEEP,
@@ -38,15 +37,21 @@ from pressbox.footy.ids import (
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
-    from pressbox.core.audiences.members import Viewer
+    from pressbox.core.audiences.members import AudienceKind, Viewer
     from pressbox.core.config import Settings
+    from pressbox.core.db.database import UnitOfWork
+    from pressbox.core.digests import DigestSection, DigestSpan
     from pressbox.core.health import PartHealth
+    from pressbox.core.measures import Measure
+    from pressbox.core.notices.kinds import NoticeKind
     from pressbox.core.stored_settings.sections import SettingsSection
+    from pressbox.core.today.contracts import Attention, SearchGroup, TodaySection
     from pressbox.footy.settings import FootySettings
 
+# Each searches all sources or fetches up to five files; polls never wait for them.
+CLIPS_AT_ONCE = 32
 # More would only wait for a decoder or the judge, while their timeouts run.
 MEDIA_AT_ONCE = 4
-SHORTEST_POLL = timedelta(seconds=1)
 
 
 def settings() -> type[FootySettings]:
@@ -55,25 +60,45 @@ def settings() -> type[FootySettings]:
     return FootySettings
 
 
-async def find(resources: Resources, viewer: Viewer, words: str, limit: int) -> Sequence[FoundThing]:
-    from pressbox.footy.web.finding import find_things
+def search() -> Sequence[SearchGroup]:
+    from pressbox.footy.web.finding import GROUPS
 
-    return await find_things(resources, viewer, words, limit)
+    return GROUPS
 
 
-async def news(resources: Resources, viewer: Viewer, limit: int) -> Sequence[FoundThing]:
-    from pressbox.footy.web.finding import list_news
+def today() -> Sequence[TodaySection]:
+    from pressbox.footy.web.finding import SECTIONS
 
-    return await list_news(resources, viewer, limit)
+    return SECTIONS
+
+
+async def attention(work: UnitOfWork, resources: Resources, viewer: Viewer) -> Sequence[Attention]:
+    from pressbox.footy.web.finding import look_for_trouble
+
+    return await look_for_trouble(work, resources, viewer)
+
+
+async def offline(resources: Resources, viewer: Viewer) -> Sequence[OfflineThing]:
+    from pressbox.footy.web.offline import list_offline
+
+    return await list_offline(resources, viewer)
+
+
+async def digest(resources: Resources, viewer: Viewer, span: DigestSpan) -> DigestSection | None:
+    from pressbox.footy.web.digest import write_section
+
+    return await write_section(resources.database, viewer, span)
 
 
 def sections() -> Sequence[SettingsSection]:
     from pressbox.footy.web.key_section import FOOTBALL
+    from pressbox.footy.web.source_sections import SOURCES
 
-    return (FOOTBALL,)
+    return (FOOTBALL, *SOURCES)
 
 
 def workflows() -> WorkflowsByQueue:
+    from pressbox.core.temporal.pinning import pinned, upgrading
     from pressbox.footy.workflows.download import DownloadWorkflow
     from pressbox.footy.workflows.ingest import IngestWorkflow
     from pressbox.footy.workflows.monitor import MonitorWorkflow
@@ -84,13 +109,13 @@ def workflows() -> WorkflowsByQueue:
 
     return {
         QUEUE: (
-            IngestWorkflow,
-            MonitorWorkflow,
-            RAGWorkflow,
-            TwitterWorkflow,
-            DownloadWorkflow,
-            UploadWorkflow,
-            UpkeepWorkflow,
+            upgrading(IngestWorkflow),
+            pinned(MonitorWorkflow),
+            pinned(RAGWorkflow),
+            upgrading(TwitterWorkflow),
+            pinned(DownloadWorkflow),
+            upgrading(UploadWorkflow),
+            pinned(UpkeepWorkflow),
         )
     }
 
@@ -103,13 +128,12 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     from pressbox.footy.contracts.ingest import IngestWorkflowInput
-    from pressbox.footy.contracts.monitor import MonitorWorkflowInput
     from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
+    from pressbox.footy.schedules import monitor_schedule
     from pressbox.footy.settings import FootySettings
 
     footy = settings.group(FootySettings)
     rules = footy.policy
-    poll = footy.poll_every
     return (
         ScheduleDeclaration(
             id=INGEST_SCHEDULE,
@@ -122,18 +146,7 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             # A machine that was off at midnight still learns what is played today.
             catchup_window=timedelta(hours=20),
         ),
-        ScheduleDeclaration(
-            id=MONITOR_SCHEDULE,
-            workflow=MONITOR,
-            workflow_id=MONITOR_WORKFLOW,
-            task_queue=QUEUE,
-            input=MonitorWorkflowInput(policy=rules),
-            summary="Polls the matches of the day",
-            every=max(poll, SHORTEST_POLL),
-            catchup_window=timedelta(seconds=30),
-            # Polls do not overlap: one that hangs must not block the others for ever.
-            run_timeout=timedelta(minutes=10),
-        ),
+        monitor_schedule(footy),
         ScheduleDeclaration(
             id=UPKEEP_SCHEDULE,
             workflow=UPKEEP,
@@ -170,6 +183,12 @@ def topics() -> Sequence[LiveTopic]:
     return TOPICS
 
 
+def audiences() -> Sequence[AudienceKind]:
+    from pressbox.footy.web.topics import AUDIENCES
+
+    return AUDIENCES
+
+
 async def seal_again(resources: Resources) -> int:
     from pressbox.footy.x.session import open_session
 
@@ -182,29 +201,52 @@ async def health(resources: Resources) -> Sequence[PartHealth]:
     return await check_health(resources)
 
 
+def measures() -> Sequence[Measure]:
+    from pressbox.footy.measures import MEASURES
+
+    return MEASURES
+
+
+def notice_kinds() -> Sequence[NoticeKind]:
+    from pressbox.footy.domain.notice_kinds import KINDS
+
+    return KINDS
+
+
 APP = AppManifest(
     name="footy",
     package="pressbox.footy",
     settings=settings,
     sections=sections,
-    find=find,
-    news=news,
+    search=search,
+    today=today,
+    attention=attention,
+    help=(Place("Follow a team or league", f"{PATH}/follow", "football club star goals clips matches"),),
+    offline=offline,
+    digest=digest,
     title="Matches",
     summary="Live fixtures, confirmed goals and the best clip of each, while the match is on.",
-    queues=(TaskQueue(QUEUE), TaskQueue(MEDIA_QUEUE, MEDIA_AT_ONCE)),
+    queues=(
+        TaskQueue(QUEUE),
+        TaskQueue(CLIPS_QUEUE, CLIPS_AT_ONCE, heavy=True),
+        TaskQueue(MEDIA_QUEUE, MEDIA_AT_ONCE, heavy=True),
+    ),
     workflows=workflows,
     activities=activities,
     schedules=schedules,
     tables=("pressbox.footy.adapters.rows",),
     topics=topics,
+    audiences=audiences,
     seal_again=seal_again,
     router=router,
     commands=(
         CommandWord("footy", "Fixtures, goals and their clips.", import_later("pressbox.footy.cli:commands")),
         CommandWord("x", "Search X with a browser that you logged in.", import_later("pressbox.footy.x.cli:commands")),
     ),
+    notice_kinds=notice_kinds,
     navigation=NavigationEntry(title="Matches", path=PATH, key="m", icon="ball", search=f"{PATH}/search"),
     health=health,
+    measures=measures,
     paid=(
         PaidService("x-api", ("PRESSBOX_FOOTY_X_API_TOKEN",), has_x_api),
         PaidService("vision-llm", ("PRESSBOX_FOOTY_VISION_KEY",), has_vision),

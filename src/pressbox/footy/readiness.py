@@ -1,13 +1,27 @@
 """Whether footy can work with these settings: what is missing, and what would make it better."""
 
-from pressbox.footy.adapters.sources.registry import has_source
 from pressbox.footy.domain.views import MissingSetting, Readiness
 from pressbox.footy.settings import FootySettings, JudgeKind
 
 
 def check_readiness(settings: FootySettings) -> Readiness:
-    missing: list[MissingSetting] = []
+    from pressbox.footy.adapters.sources.registry import has_source
+
     advised: list[MissingSetting] = []
+    if not has_source(settings):
+        advised.append(
+            MissingSetting(
+                "PRESSBOX_FOOTY_SOURCES",
+                "No clip source is set up, so goals have no clips. Set PRESSBOX_FOOTY_BLUESKY_HANDLE and "
+                "PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD, or one of the others that docs/footy.md describes.",
+            )
+        )
+    return Readiness(find_missing(settings), tuple(advised))
+
+
+def find_missing(settings: FootySettings) -> tuple[MissingSetting, ...]:
+    """What footy cannot do without."""
+    missing: list[MissingSetting] = []
     if settings.api_key is None:
         missing.append(
             MissingSetting(
@@ -23,12 +37,4 @@ def check_readiness(settings: FootySettings) -> Readiness:
                 "or set PRESSBOX_FOOTY_JUDGE=offline.",
             )
         )
-    if not has_source(settings):
-        advised.append(
-            MissingSetting(
-                "PRESSBOX_FOOTY_SOURCES",
-                "No clip source is set up, so goals have no clips. Set PRESSBOX_FOOTY_BLUESKY_HANDLE and "
-                "PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD, or one of the others that docs/footy.md describes.",
-            )
-        )
-    return Readiness(tuple(missing), tuple(advised))
+    return tuple(missing)

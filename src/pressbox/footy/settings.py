@@ -56,6 +56,9 @@ class FootySettings(Group):
     x_api_url: str = Field("https://api.x.com", description="Address of the official API of X.")
     x_api_token: SecretStr | None = Field(None, description="Bearer token of the official API of X.")
     x_api_price_per_post: float = Field(0.0, ge=0, description="Price of a post that X's API bills, for the costs.")
+    x_api_posts_per_month: int = Field(
+        10_000, ge=0, description="Posts that X's API may bill in a month, UTC, for all processes together."
+    )
     bluesky_url: str = Field("https://public.api.bsky.app", description="Address of Bluesky's search.")
     bluesky_login_url: str = Field(
         "https://bsky.social", description="Server on which the Bluesky app password is valid."

@@ -75,6 +75,11 @@ class MaintenanceActivities:
         return await self._delete_rows(Kind.AUDIT_LOG, input)
 
     @activity.defn
+    @call_with(QUICK)
+    async def prune_notices(self, input: PruneInput) -> PruneResult:
+        return await self._delete_rows(Kind.NOTICES, input)
+
+    @activity.defn
     @call_with(LONG)
     async def prune_scratch_objects(self, input: PruneInput) -> PruneResult:
         """A retry continues the count: what an earlier attempt removed is no longer listed."""

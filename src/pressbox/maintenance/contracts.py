@@ -20,6 +20,7 @@ class Kind(StrEnum):
     SCRATCH = "scratch objects"
     ACCOUNTS = "accounts, devices and links"
     AUDIT_LOG = "lines of the audit log"
+    NOTICES = "notices"
 
 
 class MaintenancePolicy(Contract):
@@ -30,6 +31,8 @@ class MaintenancePolicy(Contract):
     keep_scratch: timedelta
     # None in runs that began before there was an audit log.
     keep_audit_log: timedelta | None = None
+    # None in runs that began before there was an inbox.
+    keep_notices: timedelta | None = None
 
     def cutoffs(self, now: datetime) -> dict[Kind, datetime]:
         """Everything of a kind from before its instant goes. Sessions, tokens, limits, accounts carry their own end."""
@@ -43,6 +46,8 @@ class MaintenancePolicy(Contract):
         }
         if self.keep_audit_log is not None:
             cutoffs |= {Kind.ACCOUNTS: now, Kind.AUDIT_LOG: now - self.keep_audit_log}
+        if self.keep_notices is not None:
+            cutoffs |= {Kind.NOTICES: now - self.keep_notices}
         return cutoffs
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pressbox.maintenance.settings import MaintenanceSettings
 
 QUEUE = "core"
+WORKFLOW = "MaintenanceWorkflow"
 SCHEDULE_ID = "core-maintenance"
 WORKFLOW_ID = "core-maintenance"
 
@@ -39,9 +40,10 @@ def settings() -> type[MaintenanceSettings]:
 
 
 def workflows() -> WorkflowsByQueue:
+    from pressbox.core.temporal.pinning import pinned
     from pressbox.maintenance.workflow import MaintenanceWorkflow
 
-    return {QUEUE: (MaintenanceWorkflow,)}
+    return {QUEUE: (pinned(MaintenanceWorkflow),)}
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -56,12 +58,11 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
     from pressbox.maintenance.contracts import MaintenanceWorkflowInput
     from pressbox.maintenance.settings import MaintenanceSettings
-    from pressbox.maintenance.workflow import MaintenanceWorkflow
 
     return (
         ScheduleDeclaration(
             id=SCHEDULE_ID,
-            workflow=MaintenanceWorkflow.__name__,
+            workflow=WORKFLOW,
             workflow_id=WORKFLOW_ID,
             task_queue=QUEUE,
             input=MaintenanceWorkflowInput(policy=settings.group(MaintenanceSettings).policy),

@@ -17,6 +17,8 @@ class MaintenanceSettings(Group):
 
     audit_days: int = Field(365, ge=1, le=36500, description="Days that lines of the audit log are kept.")
 
+    notice_days: int = Field(90, ge=1, le=36500, description="Days that notices stay in the inbox.")
+
     @property
     def policy(self) -> MaintenancePolicy:
         return MaintenancePolicy(
@@ -24,4 +26,5 @@ class MaintenanceSettings(Group):
             keep_progress=timedelta(days=self.progress_days),
             keep_scratch=timedelta(hours=self.scratch_hours),
             keep_audit_log=timedelta(days=self.audit_days),
+            keep_notices=timedelta(days=self.notice_days),
         )

@@ -1,9 +1,9 @@
 """Old rows in PostgreSQL, and old scratch objects."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select
+from sqlalchemy import ColumnElement, delete, func, literal, select
 
 from pressbox.core.accounts.factor_rows import CeremonyRow
 from pressbox.core.accounts.rows import (
@@ -16,8 +16,10 @@ from pressbox.core.accounts.rows import (
     TokenRow,
     UserRow,
 )
+from pressbox.core.db.base import Base
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
+from pressbox.core.notices.rows import NoticeRow
 from pressbox.core.objects.store import ObjectStore
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from pressbox.maintenance.contracts import Kind
@@ -30,6 +32,16 @@ SCRATCH_PREFIX = "scratch/"
 # The newest change stays whatever its age: it tells a cursor that is still good from one that is too old.
 NEWEST_CHANGE = select(func.max(ChangeRow.id)).scalar_subquery()
 
+# Kinds that are rows of one table, and which of them go.
+ROWS: Mapping[Kind, tuple[type[Base], Callable[[datetime], Sequence[ColumnElement[bool]]]]] = {
+    Kind.SESSIONS: (SessionRow, lambda before: [SessionRow.expires_at < before]),
+    Kind.TOKENS: (TokenRow, lambda before: [TokenRow.expires_at < before]),
+    Kind.RATE_LIMITS: (RateLimitRow, lambda before: [RateLimitRow.expires_at < before]),
+    Kind.CHANGES: (ChangeRow, lambda before: [ChangeRow.created_at < before, ChangeRow.id < NEWEST_CHANGE]),
+    Kind.AUDIT_LOG: (AuditRow, lambda before: [AuditRow.at < before]),
+    Kind.NOTICES: (NoticeRow, lambda before: [NoticeRow.changed_at < before]),
+}
+
 
 class MaintenanceStore:
     def __init__(self, database: Database, objects: ObjectStore) -> None:
@@ -39,25 +51,15 @@ class MaintenanceStore:
     async def delete_rows(self, kind: Kind, before: datetime) -> int:
         if kind is Kind.ACCOUNTS:
             return await self._delete_accounts(before)
-        match kind:
-            case Kind.SESSIONS:
-                await self._delete_ceremonies(before)
-                statement = delete(SessionRow).where(SessionRow.expires_at < before).returning(SessionRow.user_id)
-            case Kind.TOKENS:
-                statement = delete(TokenRow).where(TokenRow.expires_at < before).returning(TokenRow.id)
-            case Kind.RATE_LIMITS:
-                statement = delete(RateLimitRow).where(RateLimitRow.expires_at < before).returning(RateLimitRow.count)
-            case Kind.CHANGES:
-                old = (ChangeRow.created_at < before, ChangeRow.id < NEWEST_CHANGE)
-                statement = delete(ChangeRow).where(*old).returning(ChangeRow.id)
-            case Kind.AUDIT_LOG:
-                statement = delete(AuditRow).where(AuditRow.at < before).returning(AuditRow.id)
-            case Kind.PROGRESS:
-                return await self._delete_progress(before)
-            case _:
-                raise ValueError(f"{kind} are not rows of one table.")
+        if kind is Kind.PROGRESS:
+            return await self._delete_progress(before)
+        if kind not in ROWS:
+            raise ValueError(f"{kind} are not rows of one table.")
+        if kind is Kind.SESSIONS:
+            await self._delete_ceremonies(before)
+        table, ended = ROWS[kind]
         async with self._database.unit_of_work() as work:
-            return len((await work.session.execute(statement)).all())
+            return len((await work.session.execute(delete(table).where(*ended(before)).returning(literal(1)))).all())
 
     async def _delete_ceremonies(self, before: datetime) -> None:
         """Sign-ins that were begun and never finished go with the sessions that they did not become."""

@@ -24,6 +24,7 @@ ACTIVITIES = {
     Kind.SCRATCH: MaintenanceActivities.prune_scratch_objects,
     Kind.ACCOUNTS: MaintenanceActivities.prune_accounts,
     Kind.AUDIT_LOG: MaintenanceActivities.prune_audit_log,
+    Kind.NOTICES: MaintenanceActivities.prune_notices,
 }
 
 

@@ -11,14 +11,14 @@ import typer
 
 from pressbox.core.commands import Json, print_json, run_with_resources
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.delivery import DeliveryState, Level
+from pressbox.delivery.domain.attempts import DeliveryState, Level
 from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.times import format_time
 from pressbox.soonish.service.inputs import Announcement, EventInput
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
-    from pressbox.soonish.domain.views import EventView, MessageView
+    from pressbox.soonish.domain.views import EventView, MessageView, ResendView
     from pressbox.soonish.service.soonish import Soonish
 
 Result = TypeVar("Result")
@@ -53,6 +53,7 @@ class EventCommands:
         location: Annotated[str, typer.Option(help="A place, or the link to a meeting.")] = "",
         description: Annotated[str, typer.Option(help="What it is about.")] = "",
         private: Annotated[bool, typer.Option("--private", help="Only for invited people.")] = False,
+        listed: Annotated[bool, typer.Option("--listed", help="In the public agenda, for everybody.")] = False,
         draft: Annotated[bool, typer.Option("--draft", help="Only its organiser can see it.")] = False,
         as_json: Json = False,
     ) -> None:
@@ -64,7 +65,7 @@ class EventCommands:
             end_date=_parse_time(end, "end") if end else None,
             description=description,
             location=location,
-            visibility=Visibility.PRIVATE if private else Visibility.PUBLIC,
+            visibility=Visibility.PRIVATE if private else Visibility.LISTED if listed else Visibility.PUBLIC,
             draft=draft,
         )
 
@@ -104,6 +105,14 @@ class EventCommands:
 
         async def act(service: Soonish) -> EventView:
             return await service.events.cancel(await service.events.find_organiser(slug), slug)
+
+        typer.echo(_event_line(self._run(context, act)))
+
+    def reopen(self, context: typer.Context, slug: Slug) -> None:
+        """Take back a cancellation; whoever was told of it is told that the event takes place."""
+
+        async def act(service: Soonish) -> EventView:
+            return await service.events.reopen(await service.events.find_organiser(slug), slug)
 
         typer.echo(_event_line(self._run(context, act)))
 
@@ -151,6 +160,31 @@ class EventCommands:
         for item in found:
             typer.echo(_message_line(item) if message is None else _delivery_line(item))
 
+    def resend(
+        self,
+        context: typer.Context,
+        slug: Slug,
+        message: Annotated[int, typer.Argument(help="The id of the message that `deliveries` shows.")],
+        delivery: Annotated[list[int] | None, typer.Option(help="Only this delivery; can be repeated.")] = None,
+        uncertain: Annotated[
+            bool, typer.Option("--uncertain", help="Also what may have arrived, and may then arrive twice.")
+        ] = False,
+        yes: Annotated[bool, typer.Option("--yes", help="Do not ask before --uncertain.")] = False,
+    ) -> None:
+        """Send a message again to those to whom it failed; who left or muted the event is skipped."""
+        if uncertain and not yes:
+            typer.confirm("Whoever got the message already will get it a second time. Send it?", abort=True)
+
+        async def act(service: Soonish) -> ResendView:
+            organiser_id = await service.events.find_organiser(slug)
+            chosen = tuple(delivery) if delivery else None
+            return await service.board.resend(organiser_id, message, chosen, with_uncertain=uncertain)
+
+        found = self._run(context, act)
+        deliveries = "delivery is" if found.deliveries == 1 else "deliveries are"
+        skipped = f" {found.skipped} are skipped: left, muted, or without a channel." if found.skipped else ""
+        typer.echo(f"{found.deliveries} {deliveries} sent again.{skipped}")
+
     def why(
         self,
         context: typer.Context,
@@ -191,8 +225,10 @@ def build_commands(make: MakeService, rotate: Callable[[Resources], Awaitable[in
         group.create,
         group.announce,
         group.cancel,
+        group.reopen,
         group.subscribers,
         group.deliveries,
+        group.resend,
         group.why,
     ):
         commands.command()(command)
@@ -220,7 +256,9 @@ def _event_line(event: EventView) -> str:
 
 def _message_line(item: dict[str, Any]) -> str:
     counts = ", ".join(f"{count} {state}" for state, count in item["counts"].items() if count) or "nothing yet"
-    return f"{item['id']:<8} {item['cause']:<13} {item['title']:<40} to {item['recipients']}: {counts}"
+    return (
+        f"{item['id']:<8} {item['cause']:<13} {item['state']:<10} {item['title']:<40} to {item['recipients']}: {counts}"
+    )
 
 
 def _delivery_line(item: dict[str, Any]) -> str:

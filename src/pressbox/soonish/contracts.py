@@ -1,7 +1,8 @@
 """Inputs, results and signals of soonish's workflows and activities. Ids only: no address, Apprise URL or token."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Literal
+from enum import StrEnum
+from typing import Annotated, Literal, Self
 
 from pydantic import Field
 
@@ -18,6 +19,8 @@ class SoonishPolicy(Contract):
     merge_window: timedelta = timedelta(seconds=60)
     batch_size: int = 500
     concurrent_deliveries: int = 64
+    # So many workers at most share one broadcast.
+    shards: int = 8
     notifications_per_run: int = 100
     # How long an event waits for one broadcast before it starts the next. People should get messages in order, but a
     # target that asks us to come back in an hour must not hold up a cancellation.
@@ -70,9 +73,17 @@ class EventCancelled(OutboxMessage):
     notification_id: int
 
 
+class MessageResent(OutboxMessage):
+    """Failed deliveries of a message were opened again. It starts a broadcast of its own, not a signal."""
+
+    kind: Literal["resend_message"] = "resend_message"
+    notification_id: int
+
+
 EventSignal = (
     ParticipantAdded | ParticipantRemoved | ParticipantChanged | EventUpdated | ManualNotificationSent | EventCancelled
 )
+OutboxEntry = EventSignal | MessageResent
 
 
 class EventWorkflowState(Contract):
@@ -97,9 +108,13 @@ class EventWorkflowInput(Contract):
 
 
 class EventProgress(Progress):
-    """`done` counts broadcasts; `failed` counts those of them that failed."""
+    """`done` counts broadcasts; `failed` counts those of them that failed. They run; the event itself waits."""
 
+    planned: bool = True
     failed: int = 0
+
+    def count_broadcast(self, *, worked: bool) -> Self:
+        return self.model_copy(update={"done": self.done + 1, "failed": self.failed + (not worked)})
 
 
 class EventWorkflowResult(Contract):
@@ -161,22 +176,34 @@ class BroadcastWorkflowResult(Contract):
 
 
 class SendNotificationInput(Contract):
-    """Send to the next recipients after this subscription; with `retries_only`, only what is pending and due."""
+    """Send to the next recipients after this subscription; with `retries_only`, only what is pending and due.
+
+    With `shared`, whatever is due and nobody else holds, `limit` at the same time: others do the same beside it.
+    """
 
     notification_id: int
     after_subscription_id: int = 0
     limit: int = 500
     concurrency: int = 64
     retries_only: bool = False
+    shared: bool = False
 
 
 class SendNotificationResult(Contract):
-    """`last_subscription_id` is None when no recipients are left; `next_try_at` is the earliest pending retry."""
+    """`last_subscription_id` is None when no recipients are left; `next_try_at` is the earliest pending retry.
+
+    `more` says that a shared page ended because its time was over.
+    """
 
     last_subscription_id: int | None
     recipients_total: int
     counts: DeliveryCounts
     next_try_at: datetime | None = None
+    more: bool = False
+
+
+class NotificationSize(Contract):
+    recipients: int
 
 
 class NotificationReference(Contract):
@@ -184,7 +211,10 @@ class NotificationReference(Contract):
 
 
 class ReminderWorkflowInput(Contract):
-    """One reminder for one person. `reminder_id` is set for "remind me in X", which has no offset and no schedule."""
+    """One reminder for one person, or for EVERYBODY who chose this offset: only those have a policy.
+
+    `reminder_id` is set for "remind me in X", which has no offset and no schedule.
+    """
 
     event_id: int
     subscription_id: int
@@ -192,6 +222,21 @@ class ReminderWorkflowInput(Contract):
     start_date: datetime
     reminder_id: int | None = None
     fire_at: datetime | None = None
+    policy: SoonishPolicy | None = None
+
+
+class AcceptedReminder(Contract):
+    """The message to everybody; without one, `outcome` says why there is none."""
+
+    notification_id: int | None = None
+    outcome: ReminderOutcome | None = None
+
+
+class SendReminderPageInput(Contract):
+    reminder: ReminderWorkflowInput
+    notification_id: int
+    limit: int
+    concurrency: int
 
 
 class ReminderWorkflowResult(Contract):
@@ -235,8 +280,25 @@ class SweepResult(Contract):
     purged: int = 0
 
 
+class SweepStep(StrEnum):
+    """A part of the sweep, by the name of its activity."""
+
+    OUTBOX = "sweep_outbox"
+    ASKED_REMINDERS = "sweep_asked_reminders"
+    REMINDERS = "sweep_reminders"
+    BROKEN_CHANNELS = "tell_owners_of_broken_channels"
+    PURGE = "purge_deleted_events"
+
+
+class DueWork(Contract):
+    steps: tuple[SweepStep, ...]
+
+
 class ReconcileWorkflowInput(Contract):
+    """With `looks_first` only those steps run for which there is something to do."""
+
     policy: SoonishPolicy = SoonishPolicy()
+    looks_first: bool = False
 
 
 class ReconcileProgress(Progress):

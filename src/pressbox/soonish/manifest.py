@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -12,16 +12,18 @@ from pressbox.core.app import (
     Command,
     CommandWord,
     CredentialKind,
-    FoundThing,
     LiveTopic,
     Mailer,
     NavigationEntry,
+    OfflineThing,
     PersonalData,
     Resources,
     ScheduleDeclaration,
+    ShareTarget,
     TaskQueue,
     WorkflowsByQueue,
 )
+from pressbox.core.today.contracts import Place
 from pressbox.soonish.ids import PATH, QUEUE, RECONCILE, RECONCILE_SCHEDULE, RECONCILE_WORKFLOW
 
 if TYPE_CHECKING:
@@ -29,9 +31,15 @@ if TYPE_CHECKING:
 
     from pressbox.core.audiences.members import AudienceKind, Viewer
     from pressbox.core.config import Settings
+    from pressbox.core.db.database import UnitOfWork
+    from pressbox.core.digests import DigestSection, DigestSpan
     from pressbox.core.health import PartHealth
+    from pressbox.core.measures import Measure
+    from pressbox.core.notices.followed import FollowedThing
+    from pressbox.core.notices.kinds import NoticeKind
     from pressbox.core.quotas.quota import Quota
     from pressbox.core.stored_settings.sections import SettingsSection
+    from pressbox.core.today.contracts import Attention, SearchGroup, TodaySection
     from pressbox.soonish.service.soonish import Soonish
     from pressbox.soonish.settings import SoonishSettings
 
@@ -42,16 +50,46 @@ def settings() -> type[SoonishSettings]:
     return SoonishSettings
 
 
-async def find(resources: Resources, viewer: Viewer, words: str, limit: int) -> Sequence[FoundThing]:
-    from pressbox.soonish.web.finding import find_events
+def search() -> Sequence[SearchGroup]:
+    from pressbox.soonish.web.finding import GROUPS
 
-    return await find_events(service(resources), viewer, words, limit)
+    return GROUPS
 
 
-async def news(resources: Resources, viewer: Viewer, limit: int) -> Sequence[FoundThing]:
-    from pressbox.soonish.web.finding import list_coming
+def today() -> Sequence[TodaySection]:
+    from pressbox.soonish.web.finding import SECTIONS
 
-    return await list_coming(service(resources), viewer, limit)
+    return SECTIONS
+
+
+async def attention(work: UnitOfWork, resources: Resources, viewer: Viewer) -> Sequence[Attention]:
+    from pressbox.soonish.web.finding import look_for_trouble
+
+    return await look_for_trouble(work, resources, viewer)
+
+
+async def offline(resources: Resources, viewer: Viewer) -> Sequence[OfflineThing]:
+    from pressbox.soonish.web.finding import list_offline
+
+    return await list_offline(service(resources), viewer)
+
+
+async def digest(resources: Resources, viewer: Viewer, span: DigestSpan) -> DigestSection | None:
+    from pressbox.soonish.web.digest import write_section
+
+    return await write_section(service(resources), viewer, span)
+
+
+def notice_kinds() -> Sequence[NoticeKind]:
+    from pressbox.soonish.domain.notice_kinds import KINDS
+
+    return KINDS
+
+
+async def followed(resources: Resources, user_id: int, subjects: Collection[str] | None) -> Sequence[FollowedThing]:
+    from pressbox.soonish.web.followed import list_events
+
+    return await list_events(resources, user_id, subjects)
 
 
 def sections() -> Sequence[SettingsSection]:
@@ -67,18 +105,32 @@ def service(resources: Resources) -> Soonish:
 
 
 def workflows() -> WorkflowsByQueue:
+    from pressbox.core.temporal.pinning import pinned, upgrading
     from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
     from pressbox.soonish.workflows.event import EventWorkflow
     from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
     from pressbox.soonish.workflows.reminder import ReminderWorkflow
 
-    return {QUEUE: (EventWorkflow, BroadcastWorkflow, ReminderWorkflow, ReconcileWorkflow)}
+    return {
+        QUEUE: (
+            upgrading(EventWorkflow),
+            upgrading(BroadcastWorkflow),
+            pinned(ReminderWorkflow),
+            pinned(ReconcileWorkflow),
+        )
+    }
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
-    from pressbox.soonish.wiring import activities
+    from pressbox.soonish.worker import activities
 
     return activities(resources)
+
+
+async def keep_looking(resources: Resources) -> None:
+    from pressbox.soonish.service.looking import keep_looking
+
+    await keep_looking(resources)
 
 
 def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
@@ -91,9 +143,9 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             workflow=RECONCILE,
             workflow_id=RECONCILE_WORKFLOW,
             task_queue=QUEUE,
-            input=ReconcileWorkflowInput(policy=policy(settings)),
+            input=ReconcileWorkflowInput(policy=policy(settings), looks_first=True),
             summary="Sends unsent signals and fires overdue reminders",
-            every=timedelta(minutes=1),
+            every=timedelta(minutes=10),
         ),
     )
 
@@ -141,7 +193,7 @@ async def health(resources: Resources) -> Sequence[PartHealth]:
 
 
 def mailer(settings: Settings) -> Mailer | None:
-    from pressbox.soonish.wiring import mailer
+    from pressbox.delivery.wiring import mailer
 
     return mailer(settings)
 
@@ -158,13 +210,29 @@ async def rotate_keys(resources: Resources) -> int:
     return await rotate_keys(resources)
 
 
+def measures() -> Sequence[Measure]:
+    from pressbox.soonish.measures import MEASURES
+
+    return MEASURES
+
+
 APP = AppManifest(
     name="soonish",
     package="pressbox.soonish",
     settings=settings,
     sections=sections,
-    find=find,
-    news=news,
+    search=search,
+    today=today,
+    attention=attention,
+    help=(
+        Place("Create an event", f"{PATH}/new", "invite people reminder calendar date"),
+        Place("How you are notified", f"{PATH}/channels", "channel mail telegram signal push reminder"),
+    ),
+    offline=offline,
+    share=ShareTarget(text=f"{PATH}/new"),
+    digest=digest,
+    notice_kinds=notice_kinds,
+    followed=followed,
     secret_paths=(
         rf"{PATH}/?$",
         rf"{PATH}/(subscriptions|confirm|unsubscribe|why|calendar|manage)",
@@ -175,13 +243,18 @@ APP = AppManifest(
     queues=(TaskQueue(QUEUE),),
     workflows=workflows,
     activities=activities,
+    beside_worker=keep_looking,
     schedules=schedules,
-    tables=("pressbox.soonish.adapters.rows", "pressbox.soonish.adapters.calendar_links"),
+    tables=(
+        "pressbox.soonish.adapters.rows",
+        "pressbox.soonish.adapters.calendar_links",
+    ),
     credentials=credentials,
     personal_data=personal_data,
     seal_again=rotate_keys,
     mailer=mailer,
     health=health,
+    measures=measures,
     topics=topics,
     quotas=quotas,
     audiences=audiences,

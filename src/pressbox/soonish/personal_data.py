@@ -6,6 +6,8 @@ from typing import Any
 from sqlalchemy import text
 
 from pressbox.core.app import PersonalData, Resources
+from pressbox.core.notices.follows import forget_subject
+from pressbox.soonish.domain.notice_kinds import organiser_subject
 from pressbox.soonish.domain.views import Holder
 from pressbox.soonish.wiring import service
 
@@ -42,13 +44,15 @@ async def export(resources: Resources, user_id: int) -> Mapping[str, Sequence[Ma
 
 
 async def erase(resources: Resources, user_id: int) -> Collection[str]:
-    """Cancel what they organise, so that subscribers hear of it, and leave what they follow."""
+    """Cancel what they organise, so that subscribers hear of it, leave what they follow, and be followed no longer."""
     soonish = service(resources)
     organised = await soonish.events.list_organised(user_id)
     for event in organised:
         await soonish.events.delete(user_id, event.slug)
     for subscription in await soonish.subscriptions.list(user_id):
         await soonish.subscriptions.leave(Holder(subscription.id, user_id))
+    async with resources.database.unit_of_work() as work:
+        await forget_subject(work.session, organiser_subject(user_id))
     return await _find_unfinished(resources, user_id)
 
 

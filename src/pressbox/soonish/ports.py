@@ -1,23 +1,18 @@
 """What the activities of soonish need from outside. Times are aware UTC; a part that is down is a TransientError."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from pressbox.soonish.contracts import EventDetails, EventSignal
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryCounts, Level, Verdict
+from pressbox.delivery.domain.attempts import Level
+from pressbox.delivery.ports import Claim, ClaimedRows
+from pressbox.soonish.contracts import EventDetails, OutboxEntry, SweepStep
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts
 from pressbox.soonish.domain.events import EventFacts
 from pressbox.soonish.domain.messages import MessageText
-from pressbox.soonish.domain.reminders import (
-    Circumstances,
-    ReminderOutcome,
-    Subscriber,
-    TooLate,
-    WantedReminder,
-)
-from pressbox.soonish.domain.targets import Audience
+from pressbox.soonish.domain.reminders import WantedReminder
+from pressbox.soonish.reminder_ports import RequestedReminder
 
 
 @dataclass(frozen=True)
@@ -35,130 +30,6 @@ class DueDelivery:
     failing_since: datetime | None = None
 
 
-@dataclass(frozen=True)
-class DeliveryResult:
-    """The result of one try, for the ledger."""
-
-    delivery_id: int
-    verdict: Verdict
-    reason: str = ""
-    # Our own mail server failed: this is not counted against the channel.
-    is_own_fault: bool = False
-
-
-@dataclass(frozen=True)
-class RequestedReminder:
-    """A "remind me in X" that waits for its time."""
-
-    event_id: int
-    subscription_id: int
-    reminder_id: int
-    fire_at: datetime
-
-
-@dataclass(frozen=True)
-class BrokenChannel:
-    """A channel that is marked broken, and how else its owner can be reached."""
-
-    channel_id: int
-    name: str
-    reason: str
-    other_channels: tuple[str, ...]
-    owner_email: str = field(repr=False)
-
-
-@dataclass(frozen=True)
-class SealedAddress:
-    """An encrypted address. `target` is equal for two addresses that lead to the same place; `shown` may be seen.
-
-    `older_targets` are those of earlier instance keys, until their rows are sealed again.
-    """
-
-    key_id: str
-    encrypted: bytes
-    target: bytes
-    kind: str
-    shown: str
-    older_targets: tuple[bytes, ...] = ()
-
-
-@dataclass(frozen=True)
-class OutgoingMessage:
-    """A message to one target. `why_url` and `unsubscribe_url` are private to that person.
-
-    With a `subscription_id` it is sent only while that subscription is active.
-    """
-
-    title: str
-    body: str
-    level: Level
-    why_url: str
-    unsubscribe_url: str
-    subscription_id: int | None = None
-    # What stands below the text, in the language of its reader: where to change, mute and leave.
-    footer: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """The result of one try; `reason` contains no secrets. `is_own_fault`: this instance failed, not the target."""
-
-    result: AttemptResult
-    reason: str = ""
-    retry_after: timedelta | None = None
-    is_own_fault: bool = False
-
-
-SendNow = Callable[[OutgoingMessage], Awaitable[Attempt]]
-
-
-class Sender(Protocol):
-    """Sends one message to one target. Whatever the other side does is an Attempt, never an exception."""
-
-    async def send(self, channel_key: str, message: OutgoingMessage) -> Attempt:
-        """Wait for a turn, then send."""
-        ...
-
-    def turn(self, channel_key: str) -> AbstractAsyncContextManager[SendNow]:
-        """Wait until a message may leave for this target; waiting holds up no other target."""
-        ...
-
-
-class Mailer(Protocol):
-    """Sends mail in the name of the instance."""
-
-    async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str]) -> None: ...
-
-
-@dataclass(frozen=True)
-class AddressFacts:
-    """What an Apprise address leads to. Only `service` may be shown; the host of a server of one's own may be secret.
-
-    `place` is one spelling for all addresses of the same place, for counting.
-    """
-
-    scheme: str
-    service: str
-    host: str = field(repr=False)
-    place: str = field(repr=False)
-
-
-class AddressCheck(Protocol):
-    """Knows which Apprise addresses can be used and by whom, without sending anything."""
-
-    async def describe(self, url: str, audience: Audience) -> AddressFacts:
-        """An InvalidInputError for `url`, or a RefusedAddressError, when it cannot be used."""
-        ...
-
-
-class BrokenChannels(Protocol):
-    """Channels that stopped working and whose owners do not know it yet."""
-
-    async def claim(self, limit: int) -> Sequence[BrokenChannel]:
-        """Hand out each channel once: an owner who gets no message still sees it on the page; two would annoy."""
-        ...
-
-
 class Events(Protocol):
     """Events as the workflows read and complete them."""
 
@@ -171,6 +42,10 @@ class Events(Protocol):
 
         Returns its id (None: nothing changed) and the present version.
         """
+        ...
+
+    async def choose_live(self, event_ids: Sequence[int]) -> Sequence[int]:
+        """Those of these events that are active and not over."""
         ...
 
     async def mark_completed(self, event_id: int) -> None:
@@ -196,7 +71,7 @@ class Events(Protocol):
         ...
 
 
-class Ledger(Protocol):
+class Ledger(ClaimedRows, Protocol):
     """The delivery ledger. Each method is one transaction; nothing is sent while one is open."""
 
     async def accept_message(
@@ -215,6 +90,19 @@ class Ledger(Protocol):
         """A message that was accepted and is not finished; None when there is none."""
         ...
 
+    async def accept_shared_reminder(
+        self, event_id: int, version: str, text: MessageText, offset_seconds: int
+    ) -> int | None:
+        """Write a reminder for everybody who chose this offset and has not got it; add whoever chose it since.
+
+        None when there is nobody.
+        """
+        ...
+
+    async def is_in_shared_reminder(self, subscription_id: int, version: str) -> bool:
+        """Whether this reminder of one person went, or goes, with everybody's."""
+        ...
+
     async def rewrite_message(self, notification_id: int, text: MessageText) -> None:
         """Change the text for everybody who has not got it yet."""
         ...
@@ -226,19 +114,14 @@ class Ledger(Protocol):
         """
         ...
 
-    async def load_due(self, notification_id: int, now: datetime) -> Sequence[DueDelivery]:
-        """Pending deliveries that may be tried now. One whose last try was cut off is marked `maybe_twice`.
+    async def count_recipients(self, notification_id: int) -> int: ...
 
-        Those of people who have left or muted the event meanwhile are skipped.
+    async def claim_due(self, notification_id: int, claim: Claim, limit: int, *, opens: bool) -> Sequence[DueDelivery]:
+        """Hand out pending deliveries that may be tried now, and that nobody else holds.
+
+        With `opens`, recipients who have no deliveries yet come first. Those of people who have left or muted the event
+        meanwhile are skipped.
         """
-        ...
-
-    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> Collection[int]:
-        """Note, durably, that these are about to be tried, and count the try; returns those that are still wanted."""
-        ...
-
-    async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
-        """Record the results of tries, count the failures of each channel and mark it broken after too many."""
         ...
 
     async def load_message(self, notification_id: int) -> tuple[MessageText, Level]: ...
@@ -256,58 +139,6 @@ class Ledger(Protocol):
         ...
 
     async def finish(self, notification_id: int) -> None: ...
-
-
-class Reminders(Protocol):
-    """Subscriptions and their reminder schedules as the database knows them."""
-
-    async def load_subscribers(self, event_id: int, subscription_id: int | None = None) -> Sequence[Subscriber]: ...
-
-    async def load_schedules(
-        self, event_id: int, subscription_id: int | None = None
-    ) -> Mapping[tuple[int, int], datetime]:
-        """Schedules that exist: (subscription, offset in seconds) → the start for which they were made."""
-        ...
-
-    async def record_schedules(self, event_id: int, reminders: Iterable[WantedReminder]) -> None: ...
-
-    async def forget_schedules(self, keys: Iterable[tuple[int, int]]) -> None: ...
-
-    async def record_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None: ...
-
-    async def load_circumstances(self, event_id: int, subscription_id: int) -> Circumstances: ...
-
-    async def load_overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
-        """Schedules that should have fired before this time and did not, with their event ids."""
-        ...
-
-    async def load_unstarted_requests(self) -> Sequence[RequestedReminder]:
-        """Requested reminders that are not cancelled and have no workflow yet."""
-        ...
-
-    async def mark_request_started(self, reminder_id: int) -> None: ...
-
-    async def is_request_withdrawn(self, reminder_id: int) -> bool:
-        """Whether its person has cancelled it: Temporal may have been down at that time."""
-        ...
-
-    async def record_request_outcome(self, reminder_id: int, outcome: ReminderOutcome) -> None: ...
-
-
-class ReminderSchedules(Protocol):
-    """Schedules in Temporal. Creating one that exists and deleting one that is gone are no errors."""
-
-    async def create(self, event_id: int, reminder: WantedReminder) -> None: ...
-
-    async def move(self, event_id: int, reminder: WantedReminder) -> None:
-        """Change the schedule in place: at no time are there none or two."""
-        ...
-
-    async def fire(self, event_id: int, reminder: WantedReminder) -> None:
-        """Fire an overdue one now, even if it is gone; does nothing while its reminder is being sent."""
-        ...
-
-    async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None: ...
 
 
 class Wording(Protocol):
@@ -337,21 +168,53 @@ class Links(Protocol):
 class Outbox(Protocol):
     """Signals that were committed with a change and must still be sent to workflows."""
 
-    async def load_unsent(self, event_id: int | None = None) -> Sequence[tuple[int, EventSignal]]:
-        """Event id and signal, in the order in which they were written."""
+    async def claim(self, event_id: int, lease: timedelta, limit: int) -> Sequence[OutboxEntry]:
+        """What an event must still be told, in order; nothing while somebody else is telling it."""
+        ...
+
+    async def settle(self, event_id: int) -> None:
+        """Mark sign-ups of a large event as told that need nothing: the schedules they share are there."""
+        ...
+
+    async def release(self, outbox_ids: Iterable[int]) -> None: ...
+
+    async def load_waiting(self, limit: int) -> Sequence[int]:
+        """Events that nobody tells what they must be told; those that wait for longest first."""
+        ...
+
+    async def tell_again(self, event_id: int) -> None:
+        """Let the messages that were not finished be told again, because the workflow that heard of them failed."""
         ...
 
     async def mark_sent(self, outbox_ids: Iterable[int]) -> None: ...
 
 
+class DueWorkFinder(Protocol):
+    async def look(self, overdue_after: timedelta) -> Collection[SweepStep]:
+        """The steps of a sweep that would find something to do now."""
+        ...
+
+
 class Workflows(Protocol):
     """Starts and signals workflows; used by the service after its commit and by the sweep."""
 
-    async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
-        """Signal the event's workflow; start it if it does not run."""
+    async def signal_event(self, event_id: int, signals: Sequence[OutboxEntry]) -> None:
+        """Signal the event's workflow; start it if it does not run. A message to send again has its own workflow."""
+        ...
+
+    async def find_failed_events(self) -> Sequence[int]:
+        """Events whose workflow has failed lately and does not run again."""
+        ...
+
+    async def start_event(self, event_id: int) -> None:
+        """Start its workflow if it does not run, without a signal."""
         ...
 
     async def start_reminder(self, reminder: RequestedReminder) -> None: ...
+
+    async def start_late_reminder(self, event_id: int, reminder: WantedReminder) -> None:
+        """Send an overdue reminder to everybody who has not got it; does nothing while that runs."""
+        ...
 
     async def cancel_reminder(self, subscription_id: int, reminder_id: int) -> None: ...
 

@@ -7,12 +7,10 @@ from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import ConfigurationError, NotFoundError, RateLimitedError, TransientError
 from pressbox.curator.ask import activities as answering
-from pressbox.curator.ask.activities import AnswerActivities
+from pressbox.curator.ask.activities import PROMPT_VERSION, AnswerActivities
 from pressbox.curator.ask.contracts import AnswerInput, EndAnswerInput, RetrievedPassages, WrittenAnswer
 from pressbox.curator.ask.domain import AnswerMethod, AnswerState, Turn
-from pressbox.curator.ask.prompt import PROMPT_VERSION
-from pressbox.curator.models.domain import trace_id
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.domain import Feature, trace_id
 from tests.fakes.asking import FakeAnswers, FakeModel, FakeRetriever, passage
 
 NOW = datetime(2026, 5, 4, 22, 0, tzinfo=UTC)

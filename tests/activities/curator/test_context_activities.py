@@ -28,10 +28,9 @@ from pressbox.curator.cards.contracts import (
 )
 from pressbox.curator.cards.domain import Repository, find_evident
 from pressbox.curator.context.contracts import EntryReference, ExtractContextInput, SaveContextInput
-from pressbox.curator.context.domain.context import ContextLink, ContextMethod
-from pressbox.curator.context.domain.merging import PIECE
+from pressbox.curator.context.domain import PIECE, ContextLink, ContextMethod
 from pressbox.curator.context.model import ModelContextExtractor
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from tests.fakes.enriching import LANTERNFISH, ContextWorld, FakeModel, RulesExtractor, source_of
 
 LARGEST_PAYLOAD = 10_000

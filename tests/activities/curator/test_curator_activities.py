@@ -16,17 +16,13 @@ from pressbox.core.errors import RateLimitedError, TransientError
 from pressbox.core.models.completions import Said
 from pressbox.core.spending.domain import next_day_start
 from pressbox.core.spending.till import BUDGET_PAUSE
-from pressbox.curator.articles.ports import FetchedArticle
-from pressbox.curator.distil.contracts import SelectForDistillationInput
+from pressbox.curator.articles.domain import FetchedArticle
+from pressbox.curator.distil.contracts import DISTIL_PAGE, SelectForDistillationInput
 from pressbox.curator.distil.model import LONGEST_SUMMARY
-from pressbox.curator.distil.workflow import PAGE
-from pressbox.curator.ingest.activities import choose_richer
 from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
-from pressbox.curator.ingest.rate_limits import HostRateLimiter
+from pressbox.curator.ingest.fetcher import HostRateLimiter, choose_richer
 from pressbox.curator.library.contracts import EntryIds
-from pressbox.curator.library.domain.entries import FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, FetchState
 from pressbox.curator.text.plain_text import SUMMARY_BYTES, TITLE_BYTES, shorten
 from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeRateLimits, FakeWorld
 
@@ -62,8 +58,8 @@ async def test_a_whole_page_of_entries_with_the_longest_titles_fits_a_message(wo
 async def test_a_whole_page_of_entries_to_distil_fits_a_message(world: FakeWorld) -> None:
     for entry in world.fetched(world.feed(), 200):
         entry.title = LONG
-    found = await run(world, "get_entries_for_distillation")(SelectForDistillationInput(limit=PAGE))
-    assert len(found.entries) == PAGE
+    found = await run(world, "get_entries_for_distillation")(SelectForDistillationInput(limit=DISTIL_PAGE))
+    assert len(found.entries) == DISTIL_PAGE
     assert len(to_json(found)) < LARGEST_PAYLOAD
 
 

@@ -12,6 +12,7 @@ from pressbox.core.spending import pay_once
 from pressbox.curator.distil.contracts import DistilledBatch
 from pressbox.curator.library.contracts import EntryIds
 from tests.fakes.curator import FakeEntry, FakeWorld
+from tests.waiting import until
 
 
 async def distilled(world: FakeWorld, entry: FakeEntry, workflow_id: str) -> DistilledBatch:
@@ -47,7 +48,7 @@ async def test_two_feeds_with_the_same_article_at_a_time_pay_once(
     world, one, other = story
     world.distiller.hold = asyncio.Event()
     both = [asyncio.create_task(distilled(world, entry, f"feed-{entry.feed_id}")) for entry in (one, other)]
-    await asyncio.sleep(0.1)
+    await until(lambda: world.distiller.asked)
     world.distiller.hold.set()
     first, second = await asyncio.gather(*both)
     assert len(world.distiller.batches) == 1
@@ -62,7 +63,7 @@ async def test_who_waits_too_long_for_the_answer_of_another_comes_back_later(
     world, one, other = story
     world.distiller.hold = asyncio.Event()
     first = asyncio.create_task(distilled(world, one, "one"))
-    await asyncio.sleep(0.05)
+    await until(lambda: world.distiller.asked)
     second = await distilled(world, other, "other")
     assert (second.waiting, second.reason) == ((other.entry_id,), pay_once.PAID_ELSEWHERE)
     assert second.failed == ()

@@ -14,10 +14,10 @@ from pressbox.core.errors import (
 )
 from pressbox.core.models.client import ModelClient, OnText, Question
 from pressbox.core.models.completions import Said
-from pressbox.core.spending import pay_once, till
-from pressbox.core.spending.domain import Budget, Outcome, Prices
+from pressbox.core.spending import holding, pay_once, till
+from pressbox.core.spending.domain import Budget, Outcome, Prices, Tries
 from pressbox.core.spending.till import UnbilledError
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.domain import Feature
 from tests.fakes.spending import FakeClaims, FakeLedger, pay_once_of
 from tests.waiting import until
 
@@ -161,17 +161,17 @@ async def test_a_try_that_comes_while_the_call_of_the_last_one_runs_waits_for_it
 async def test_a_call_that_takes_long_keeps_its_claim_and_that_of_a_dead_worker_lapses(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pay_once, "CLAIM_RENEWAL_SECONDS", 0.01)
+    monkeypatch.setattr(holding, "CLAIM_RENEWAL_SECONDS", 0.01)
     desk.model.hold = asyncio.Event()
     running = asyncio.create_task(desk.worker().ask(QUESTION))
     await until(lambda: desk.model.asked == 1)
-    desk.now += pay_once.CLAIM_LIFETIME * 3
+    desk.now += holding.CLAIM_LIFETIME * 3
     (key,) = desk.claims.held
     await until(lambda: desk.claims.held[key][1] > desk.now)
     desk.model.hold.set()
     await running
-    desk.claims.held[f"{key}-2"] = ("a worker that died", desk.now + pay_once.CLAIM_LIFETIME)
-    desk.now += pay_once.CLAIM_LIFETIME
+    desk.claims.held[f"{key}-2"] = ("a worker that died", desk.now + holding.CLAIM_LIFETIME)
+    desk.now += holding.CLAIM_LIFETIME
     assert await desk.claims.take([f"{key}-2"], "another", desk.now, desk.now)
 
 
@@ -322,3 +322,17 @@ async def test_while_the_model_answers_nobody_the_question_is_not_to_blame(desk:
             await desk.worker().ask(QUESTION)
     desk.model.error = None
     assert (await desk.worker().ask(QUESTION)).bought
+
+
+@pytest.mark.parametrize(
+    ("tries", "exhausted"),
+    [
+        (Tries(3, answers_others=True), True),
+        (Tries(3, answers_others=True, died=1), False),
+        (Tries(11, answers_others=True, died=11), False),
+        (Tries(12, answers_others=True, died=12), True),
+        (Tries(11, answers_others=False), False),
+    ],
+)
+def test_a_process_of_ours_that_died_is_not_the_fault_of_the_text(tries: Tries, exhausted: bool) -> None:
+    assert pay_once.is_exhausted(tries) is exhausted

@@ -10,7 +10,7 @@ from pressbox.core.clock import utc_now
 from pressbox.core.errors import ConfigurationError, GoneError, RateLimitedError, TransientError
 from pressbox.curator.research.activities import NOT_YOURS, NOTES_INSTEAD, NOTHING_IN_IT, QUESTION_ITSELF
 from pressbox.curator.research.contracts import ResearchStepDone, ResearchStepInput
-from pressbox.curator.research.domain.research import (
+from pressbox.curator.research.domain import (
     EndedBy,
     Link,
     ResearchMethod,

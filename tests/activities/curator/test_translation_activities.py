@@ -9,7 +9,7 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
 from pressbox.curator.translate.activities import TRANSLATED_ELSEWHERE
 from pressbox.curator.translate.contracts import TranslateArticlesInput, TranslatedArticles, translation_claim
-from pressbox.curator.translate.domain.segments import UntranslatedReason
+from pressbox.curator.translate.domain import UntranslatedReason
 from tests.fakes.translating import TranslationDesk
 
 THREE = "<p>First line.</p><p>Second line.</p><p>Third line.</p>"

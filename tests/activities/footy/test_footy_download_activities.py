@@ -14,6 +14,7 @@ from pressbox.core.temporal.calls import CallOptions, call_options
 from pressbox.footy.activities.clip_inspector import ClipInspector
 from pressbox.footy.activities.download import DownloadActivities, ValidationActivities
 from pressbox.footy.activities.files import FrameHeartbeat
+from pressbox.footy.activities.handing_over import HandOverActivities
 from pressbox.footy.activities.upload import UploadActivities
 from pressbox.footy.contracts.download import (
     Batch,
@@ -68,6 +69,11 @@ class Setting:
             world.downloader,
             world.media,
             world.objects,
+        )
+        self.ending = HandOverActivities(
+            world.goals,
+            world.candidates,
+            world.objects,
             self.mailbox,  # type: ignore[arg-type]
         )
         self.validation = ValidationActivities(
@@ -98,12 +104,16 @@ class Setting:
 def declared_calls() -> dict[str, CallOptions]:
     world = FakeWorld()
     mailbox: Any = Mailbox(world)
-    activities = (*world.plain_activities(mailbox), *world.media_activities(mailbox))
+    activities = (
+        *world.plain_activities(mailbox),
+        *world.clips_activities(mailbox),
+        *world.media_activities(mailbox),
+    )
     return {activity.__name__: call_options(activity) for activity in activities}
 
 
 def test_every_activity_says_how_it_is_called_and_on_which_queue() -> None:
-    registered = {name: queue for queue in ("footy", "footy-media") for name in ACTIVITIES[queue]}
+    registered = {name: queue for queue in ("footy", "footy-clips", "footy-media") for name in ACTIVITIES[queue]}
     queues = {name: options.queue("footy") if options.queue else "footy" for name, options in declared_calls().items()}
     assert queues == registered
 
@@ -201,7 +211,7 @@ async def test_the_register_is_finished_before_the_upload_is_told() -> None:
     goal = (await setting.world.goals.claim_searches(FootyPolicy(), 1, lambda team, player: (team, player)))[0]
     queue = QueueVideosInput(goal=goal, workflow_id="download1", outcome="finished", videos=(await setting.video(),))
     for _ in range(2):
-        await setting.run(setting.download.queue_videos_for_upload, queue)
+        await setting.run(setting.ending.queue_videos_for_upload, queue)
     assert setting.mailbox.finished_before == [True, True]
     assert {batch.batch_id for batch in setting.mailbox.batches} == {"download1"}
     assert setting.row[0] is CandidateOutcome.READY

@@ -66,3 +66,30 @@ async def test_a_fast_clock_looks_back_further_so_that_new_posts_are_not_too_old
     data = await ActivityEnvironment().run(search.get_twitter_search_data, asked)
     await ActivityEnvironment().run(search.execute_twitter_search, ExecuteSearchInput(search=data))
     assert source.requests[0].max_age >= data.max_age + timedelta(minutes=5)
+
+
+class PunctualSource(FakeSource):
+    """A source whose answers carry the time."""
+
+    clock_ahead_seconds: float | None = None
+
+
+async def test_without_a_key_the_sources_tell_that_our_clock_is_fast_and_the_goal_says_so() -> None:
+    world, slow, right, fast = FakeWorld(), PunctualSource("a"), PunctualSource("b"), PunctualSource("c")
+    world.goals.plant(EVENT, 7)
+    search = SearchActivities(world.goals, world.candidates, [slow, right, fast], budget=world.budget, now=lambda: NOON)
+    asked = SearchDataInput(event_id=EVENT, attempt=1, aliases=("Liverpool",), policy=FootyPolicy())
+
+    async def attempt() -> None:
+        data = await ActivityEnvironment().run(search.get_twitter_search_data, asked)
+        await ActivityEnvironment().run(search.execute_twitter_search, ExecuteSearchInput(search=data))
+
+    await attempt()
+    assert world.goals.wrong_clocks == {}
+    slow.clock_ahead_seconds, right.clock_ahead_seconds, fast.clock_ahead_seconds = -4000.0, 240.0, 250.0
+    await attempt()
+    # One service with a wrong clock of its own decides nothing.
+    assert (world.budget.known.clock_ahead_seconds, world.budget.known.clock_by) == (240.0, "b")
+    assert world.goals.wrong_clocks == {EVENT: timedelta(seconds=240)}
+    await attempt()
+    assert right.requests[2].max_age >= right.requests[0].max_age + timedelta(seconds=240)

@@ -4,9 +4,9 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
+from pressbox.delivery.ports import BrokenChannel
 from pressbox.soonish.activities.upkeep import UpkeepActivities
 from pressbox.soonish.contracts import SweepInput
-from pressbox.soonish.ports import BrokenChannel
 from tests.fakes.soonish import FakeWorld
 
 BROKEN = BrokenChannel(1, "Phone", "410 Gone", (), "owner@example.org")

@@ -23,7 +23,7 @@ async def test_an_app_gets_its_password_and_a_search_becomes_a_feed(page: Page, 
     async with httpx.AsyncClient(base_url=site.url, trust_env=False) as app:
         assert "Auth=" in (await app.post("/accounts/ClientLogin", data=wish)).text
         await page.goto(f"{site.url}/reader?list=feed&id={gazette}")
-        await page.get_by_role("link", name="Feed", exact=True).click()
+        await page.get_by_role("link", name="As a feed", exact=True).click()
         await expect(page.get_by_text("Feed of “The Harbour Gazette”")).to_be_visible()
         await page.get_by_role("button", name="Create feed").click()
         address = await page.locator("#views li code").inner_text()

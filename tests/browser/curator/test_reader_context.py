@@ -10,7 +10,7 @@ from pressbox.core.progress.sink import store
 from pressbox.curator.cards.contracts import CONTEXT_COLLECTION, context_collection_workflow_id
 from pressbox.curator.cards.domain import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.store import SqlEnrichments
-from pressbox.curator.context.domain.context import (
+from pressbox.curator.context.domain import (
     ContextLink,
     ContextMethod,
     Entity,
@@ -86,7 +86,7 @@ async def plant(stand: Newsstand, entry_id: int) -> int:
 
 async def report(stand: Newsstand, entry_id: int, state: ProgressState, **words: object) -> None:
     workflow_id = context_collection_workflow_id(str(entry_id))
-    detail = {"current_step": words.get("step", "")}
+    detail = {"currentStep": words.get("step", "")}
     update = ProgressUpdate(
         workflow_id=workflow_id, run_id="run", workflow_type=CONTEXT_COLLECTION, task_queue="curator",
         parent_workflow_id=None, state=state, title="Context of articles", done=0, total=1,

@@ -2,11 +2,11 @@
 
 import pytest
 
-from pressbox.curator.context.domain.context import ContextMethod as Method
-from pressbox.curator.context.domain.context import Entity, EntityKind, EntryContext
-from pressbox.curator.context.domain.context import Relationship as Statements
-from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.graph.ports import GraphDocument
+from pressbox.curator.context.activities import ContextSource
+from pressbox.curator.context.domain import ContextMethod as Method
+from pressbox.curator.context.domain import Entity, EntityKind, EntryContext
+from pressbox.curator.context.domain import Relationship as Statements
+from pressbox.curator.graph.activities import GraphDocument
 from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, arrived, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS

@@ -3,6 +3,8 @@
 import pytest
 from playwright.async_api import APIResponse, Page
 
+from pressbox.curator.following.service import ArticleFollows
+from pressbox.curator.library.subjects import FollowedKind
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.newsstand import RICH, Newsstand
@@ -23,6 +25,7 @@ async def full_stand(stand: Newsstand) -> dict[str, int]:
         "The ferry that carries lemons, letters and one dog",
         RICH,
         author="A. Writer",
+        story_id=await stand.story("https://example.org/ferry"),
         summary="The ferry to the outer islands has run every morning since 1921. It carries the post, lemons and a "
         "dog that travels alone. The sea, its captain says, has no timetable.",
     )
@@ -45,12 +48,15 @@ async def test_pages_of_the_reader_stand_in_both_schemes_and_widths(
 ) -> None:
     ids = await full_stand(stand)
     await stand.paid(ids["fine"], 12_000)
+    await ArticleFollows(site.resources.database).follow(stand.user_id, FollowedKind.FEED, ids["fine"])
     paths = {
         "list": "/reader",
         "sources-pane": "/reader?pane=sources",
         "article": f"/reader/entries/{ids['rich']}",
         "unfetched": f"/reader/entries/{ids['unfetched']}",
         "ill-list": f"/reader?list=feed&id={ids['ill']}",
+        "told-list": f"/reader?list=feed&id={ids['fine']}",
+        "search": "/reader?list=all&q=harbour",
         "sources": "/reader/sources",
         "feed": f"/reader/feeds/{ids['ill']}",
         "add": "/reader/add",

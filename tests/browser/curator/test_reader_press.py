@@ -19,7 +19,7 @@ from tests.conftest import TEST_KEY
 from tests.databases import Databases
 from tests.reading_room import open_room, reading_resources, working
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
 
 # Workers, model and browser share two cores.
 SOON = 60_000

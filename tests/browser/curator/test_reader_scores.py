@@ -9,10 +9,10 @@ from sqlalchemy import delete, insert, update
 
 from pressbox.core.app import Resources
 from pressbox.curator.ask.store import AnswerRow, ConversationRow
+from pressbox.curator.evaluate.activities import Evaluation
 from pressbox.curator.evaluate.domain import Measure, Metric
-from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.store import EvaluationRow, SqlEvaluations
-from pressbox.curator.library.domain.changes import ANSWER_CHANGED
+from pressbox.curator.library.domain import ANSWER_CHANGED
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.evaluating import judged as text

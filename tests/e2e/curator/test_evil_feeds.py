@@ -11,7 +11,7 @@ from temporalio.client import Client
 
 from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain import CrawlOutcome
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.news_evil import RETRY_SECONDS, SCRIPT, Evil, EvilPage
 from pressbox.demo.simulators.news_pages import CHROME
@@ -99,7 +99,7 @@ class Press:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(900)
 async def test_each_evil_feed_has_a_defined_visible_outcome_and_no_other_feed_notices(
     database: Database, temporal: Client, tmp_path: Path
 ) -> None:

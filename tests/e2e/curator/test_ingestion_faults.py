@@ -15,16 +15,16 @@ from tests.reading_faults import disturbed
 
 # After an effect that Temporal does not know of yet: where a thing is lost or done twice, if anywhere.
 STRIKES = (
-    "probe_feeds",
-    "fetch_single_content",
-    "distill_entry_content",
-    "save_distilled_entries",
+    "crawl_due_feeds",
+    "fetch_due_contents",
+    "distill_due_entries",
     "index_entries_batch",
+    "compute_embeddings",
 )
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(500)
+@pytest.mark.timeout(900)
 async def test_killed_between_the_steps_of_an_ingestion_no_entry_is_missing_doubled_or_distilled_twice(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

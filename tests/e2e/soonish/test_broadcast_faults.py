@@ -7,8 +7,10 @@ calls possible.
 """
 
 import asyncio
+import os
 import random
 import secrets
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -28,6 +30,7 @@ from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.environment import child_environment
 from pressbox.core.temporal.faults import Action, every_fault, list_planted, plant
+from pressbox.delivery import wiring as delivery_wiring
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish import wiring
@@ -40,8 +43,12 @@ from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
 from tests.conftest import Parts, open_test_resources
+from tests.waiting import until
 
 PEOPLE = 300
+FROZEN_PEOPLE = 600
+WAKING_SECONDS = 8.0
+FEW_THREADS = 3
 # Those that write to people, and those that decide whom to write to; which moments the others meet is more of a chance.
 KILLED_AROUND = ("get_event_details", "accept_update_notification", "send_notification", "finish_notification")
 # Whoever runs into a fault waits for a timeout; the next one meets the next fault meanwhile.
@@ -50,7 +57,7 @@ ROUNDS = 12
 BETWEEN_CHANCES = 5
 REMINDERS = 5
 OF_REMINDERS = frozenset({"send_reminder_notification", "remove_fired_schedule"})
-SETTLE_SECONDS = 100.0
+SETTLE_SECONDS = 200.0
 Again = Callable[[int], Awaitable[None]]
 
 _OPEN = text("""
@@ -104,7 +111,7 @@ class Scene:
         await self.service.guests.confirm(Holder(self.service.links.read_token(Purpose.CONFIRM, token)))
 
     async def crowd(self, event: EventView, people: int) -> None:
-        vault = wiring.vault(self.resources.settings)
+        vault = delivery_wiring.vault(self.resources.settings)
         async with self.resources.database.unit_of_work() as work:
             for number in range(people):
                 sealed = vault.seal(self.target.apprise_url(f"crowd-{number}"), "json", f"crowd-{number}")
@@ -176,7 +183,7 @@ class Scene:
 
 
 @contextmanager
-def worker(parts: Parts, database_url: str, settings: Settings, faults: Path) -> Iterator[None]:
+def worker(parts: Parts, database_url: str, settings: Settings, faults: Path) -> Iterator[int]:
     key = settings.secret_key
     assert key is not None
     environment = child_environment(
@@ -192,7 +199,7 @@ def worker(parts: Parts, database_url: str, settings: Settings, faults: Path) ->
     command = [sys.executable, "-m", "tests.e2e.forking_worker", "soonish", "soonish"]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
     try:
-        yield
+        yield process.pid
         assert process.poll() is None, "the worker runs, or is being started again"
     finally:
         process.terminate()
@@ -264,7 +271,7 @@ def judge(target: NotificationTarget, ledger: Sequence[tuple[str, str, str, bool
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(400)
+@pytest.mark.timeout(900)
 async def test_killed_around_the_effects_of_a_broadcast_nobody_is_missing_and_no_copy_is_denied(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:
@@ -274,6 +281,40 @@ async def test_killed_around_the_effects_of_a_broadcast_nobody_is_missing_and_no
             await broadcast(stage, tmp_path / "faults", PEOPLE)
             await until_settled(database)
         await judged(stage, database, PEOPLE)
+
+
+def find_workers(pid: int) -> list[int]:
+    """Those of its children that poll: Temporal's part of them has threads, the process that sends has none."""
+    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    found = [child for child in children if len(list(Path(f"/proc/{child}/task").iterdir())) > FEW_THREADS]
+    assert len(found) == 2
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+async def test_a_worker_frozen_for_longer_than_its_claims_denies_no_copy_and_loses_nobody(
+    parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
+) -> None:
+    """One of two workers stands still in the middle of a broadcast, until the other has sent everything, and wakes."""
+    (tmp_path / "faults").mkdir()
+    async with scene(database, temporal, tmp_path / "home") as stage:
+        with worker(parts, database_url, stage.resources.settings, tmp_path / "faults") as pid:
+            crowded = await stage.event("Crowded", timedelta(days=30))
+            await stage.crowd(crowded, FROZEN_PEOPLE)
+            await stage.service.board.announce(stage.organiser_id, crowded.slug, Announcement("We meet in room 12."))
+            await until(lambda: len(stage.target.received) >= FROZEN_PEOPLE // 10, "the first messages")
+            frozen = find_workers(pid)[0]
+            os.kill(frozen, signal.SIGSTOP)
+            try:
+                await until_settled(database)
+            finally:
+                os.kill(frozen, signal.SIGCONT)
+            copies = len(stage.target.received)
+            # Whatever it would still send after it woke leaves within the time of one send.
+            await asyncio.sleep(WAKING_SECONDS)
+            assert len(stage.target.received) == copies, "it wakes and sends nothing that another has sent"
+        await judged(stage, database, FROZEN_PEOPLE)
 
 
 def plant_kills(faults: Path, activities: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from pressbox.bench.ask import WAYS, _measure_quality, _measure_times
+from pressbox.bench.ask import IN_TABLES, WAYS, _measure_quality, _measure_times
 from pressbox.bench.ask_library import Document, Question
 from pressbox.embedded.home import Home
 
@@ -23,7 +23,8 @@ def quiet(step: str) -> None:
 
 async def test_the_right_page_is_found_by_all_ways_together(database_url: str, tmp_path: Path) -> None:
     qualities, peer = await _measure_quality(Home(tmp_path), database_url, PAGES, ASKED, quiet)
-    assert set(qualities) == set(WAYS)
+    assert set(qualities) == {*WAYS, IN_TABLES}
+    assert qualities[IN_TABLES].recall == qualities["full text"].recall
     assert qualities["hybrid"].recall == 1
     assert qualities["hybrid"].ndcg > peer.ndcg
 

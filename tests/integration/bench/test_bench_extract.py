@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pressbox.bench.extract import f1, load_samples, run_extract
+from pressbox.bench.summaries import Described, describe_page, rouge_1, score_summaries
 from pressbox.core.errors import ConfigurationError
 from tests.shared_data import shared
 
@@ -41,3 +42,19 @@ def test_f1_counts_words_and_characters_without_spaces() -> None:
     assert f1("新しい橋", "新しい橋") == 1
     assert f1("古い橋", "新しい橋") == pytest.approx(4 / 7)
     assert f1("", "one") == 0
+
+
+def test_summaries_are_compared_with_what_publishers_say() -> None:
+    description = "The council closed the old bridge after a storm had broken two of its pillars last week."
+    text = " ".join(
+        [description, *(f"Neighbour number {number} told us about the long way round." for number in range(20))]
+    )
+    page = f"<html><head><meta name='description' content='{description}'></head><body><p>{text}</p></body></html>"
+    described = describe_page(page, text)
+    assert described == Described(text, description)
+    assert describe_page(page, "Too short.") is None
+    scores = score_summaries([Described(text, description)])
+    assert scores.texts == 1
+    assert 0 < scores.ours < 1
+    assert rouge_1(description, description) == 1
+    assert rouge_1("", description) == 0

@@ -14,11 +14,14 @@ def test_articles_are_the_same_in_every_run_and_of_all_languages() -> None:
 
 
 @pytest.mark.slow
-def test_every_kind_of_query_is_measured_beside_postgres() -> None:
+def test_every_kind_of_query_is_measured_with_both_indices_beside_postgres() -> None:
     report = run_search(lambda _: None, count=300, queries=6)
     figures = {figure.name: figure for figure in report.figures}
     assert figures["articles indexed"].value > 0
-    for kind in ("word", "phrase", "prefix", "typo", "CJK"):
+    for kind in ("word", "phrase", "prefix", "compound", "typo", "CJK"):
         assert figures[f"{kind}: p50"].note == "6 of 6 queries find something"
         assert figures[f"{kind}: p95"].peer
         assert figures[f"{kind}: p95"].value > 0
+        in_tables = figures[f"{kind}, in tables: p95"]
+        assert in_tables.peer == figures[f"{kind}: p95"].value
+        assert "queries have the same number of hits" in in_tables.note

@@ -28,6 +28,7 @@ INPUT = MaintenanceWorkflowInput(
         keep_progress=timedelta(days=7),
         keep_scratch=timedelta(hours=24),
         keep_audit_log=timedelta(days=365),
+        keep_notices=timedelta(days=90),
     )
 )
 

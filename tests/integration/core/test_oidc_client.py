@@ -15,9 +15,9 @@ from pressbox.core.accounts.oidc import (
     check_response,
     new_request,
     person_of,
-    problem_of,
 )
 from pressbox.core.accounts.oidc_client import OidcClient
+from pressbox.core.accounts.sign_in_ways import find_oidc_problem
 from pressbox.core.config import HttpSettings, OidcSettings
 from pressbox.core.errors import TransientError
 from pressbox.demo.simulators.behaviour import Kind
@@ -170,7 +170,7 @@ async def test_a_wrong_secret_and_an_absent_provider_are_said_apart(provider: Oi
 
 def test_a_half_set_provider_is_explained() -> None:
     def problem(public_url: str | None = PUBLIC_URL, **values: object) -> str:
-        return problem_of(OidcSettings.model_validate(values), public_url) or ""
+        return find_oidc_problem(OidcSettings.model_validate(values), public_url) or ""
 
     good = {"issuer": "https://id.example.org", "client_id": "pressbox"}
     assert problem() == ""

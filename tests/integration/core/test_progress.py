@@ -18,6 +18,7 @@ from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.objects.factory import open_store
+from pressbox.core.progress import closing
 from pressbox.core.progress.closing import close_silent
 from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 from pressbox.core.progress.reader import activity, node
@@ -137,6 +138,17 @@ async def test_the_tree_nests_children_and_shows_orphans_on_their_own(database: 
     assert view.cursor == 5
 
 
+async def test_what_waits_for_its_time_does_not_run_and_what_failed_in_part_has_failed(database: Database) -> None:
+    await write(
+        database,
+        update("event", state=ProgressState.PLANNED),
+        update("message", state=ProgressState.INCOMPLETE, error="0 sent, 2 failed"),
+    )
+    view = await activity(database, ANYBODY)
+    assert (view.running, view.failed) == (0, 1)
+    assert [(item.workflow_id, item.closed_at) for item in view.nodes] == [("message", NOW), ("event", None)]
+
+
 async def test_a_single_node_comes_with_its_children(database: Database) -> None:
     await write(database, update("child", parent_workflow_id="parent"), update("parent"))
     found = await node(database, ANYBODY, "parent")
@@ -174,6 +186,36 @@ async def test_what_was_terminated_without_a_word_is_closed_from_visibility(
         assert await close_silent(database, temporal, silent_after=timedelta(seconds=1)) == 1
     assert (await row(database, workflow_id)).error == "It was terminated."
     assert (await row(database, "never-existed")).error == "Temporal no longer knows it."
+
+
+async def test_an_ended_workflow_is_closed_however_many_others_wait(
+    database: Database, temporal: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when more wait, and have been silent for longer, than are looked at together."""
+    monkeypatch.setattr(closing, "AT_ONCE", 2)
+    queue = f"test-{secrets.token_hex(4)}"
+    waiting = [f"waiting{number}-{queue}" for number in range(4)]
+    ended, quoted = f"ended-{queue}", f"it's-{queue}"
+    handles = {
+        workflow_id: await temporal.start_workflow(RoutineWorkflow.run, id=workflow_id, task_queue=queue)
+        for workflow_id in (*waiting, ended, quoted)
+    }
+    sink = ProgressSink(database)
+    for number, workflow_id in enumerate((*waiting, ended, quoted)):
+        sink.offer(update(workflow_id, updated_at=NOW + timedelta(seconds=number)))
+    await sink.flush()
+    await handles[ended].terminate()
+
+    async def is_listed() -> bool:
+        query = f"ExecutionStatus = 'Running' AND TaskQueue = '{queue}'"
+        return len([run async for run in temporal.list_workflows(query)]) == 5
+
+    await look_until(is_listed)
+    assert await close_silent(database, temporal, silent_after=timedelta(seconds=1)) == 1
+    assert (await row(database, ended)).state == ProgressState.CANCELLED
+    for workflow_id in (*waiting, quoted):
+        assert (await row(database, workflow_id)).state == ProgressState.RUNNING
+        await handles[workflow_id].terminate()
 
 
 @workflow.defn

@@ -8,11 +8,12 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
 from pressbox.core.db.database import Database
-from pressbox.core.db.migrate import MIGRATIONS, upgrade
+from pressbox.core.db.migrate import upgrade
+from pressbox.core.db.versions import MIGRATIONS
 from pressbox.core.spending.domain import PaidCall
 from pressbox.core.spending.ledger import SqlLedger
 from pressbox.curator.distil.model import Material, Summary
-from pressbox.curator.library.domain.entries import ToDistil
+from pressbox.curator.library.domain import ToDistil
 
 OLD = """
     INSERT INTO curator.model_calls

@@ -12,6 +12,7 @@ from pressbox.core.clock import utc_now
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.spending import pay_once
+from pressbox.core.spending.holding import CLAIM_LIFETIME
 from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.demo.simulators.http_service import Answer, Request
 from tests.fakes.buyer import buy
@@ -74,6 +75,6 @@ async def test_a_process_that_is_killed_while_it_pays_costs_one_more_try_and_is_
         with pytest.raises(TransientError, match="Another run is paying"):
             await buy(database_url, f"{endpoint.url}/v1")
     assert (endpoint.received, await outcomes(database)) == (1, ["running"])
-    heirs = [buy(database_url, f"{endpoint.url}/v1", lambda: utc_now() + pay_once.CLAIM_LIFETIME) for _ in range(2)]
+    heirs = [buy(database_url, f"{endpoint.url}/v1", lambda: utc_now() + CLAIM_LIFETIME) for _ in range(2)]
     assert sorted(reply.bought for reply in await asyncio.gather(*heirs)) == [False, True]
     assert (endpoint.received, await outcomes(database)) == (2, ["lost", "answered"])

@@ -148,3 +148,16 @@ async def test_trouble_of_the_server_is_worth_another_try(database: Database, st
     with pytest.raises(TransientError, match=words):
         async with database.unit_of_work() as work:
             await work.session.execute(text(raising))
+
+
+async def test_a_transaction_that_stands_still_is_ended_and_lets_others_go_on(database: Database) -> None:
+    async with database.unit_of_work() as work:
+        assert await work.session.scalar(text("SHOW idle_in_transaction_session_timeout")) == "1min"
+    ours = text("SELECT pg_advisory_xact_lock(7)")
+    with pytest.raises(TransientError):
+        async with database.unit_of_work() as frozen:
+            await frozen.session.execute(text("SET LOCAL idle_in_transaction_session_timeout = '50ms'"))
+            await frozen.session.execute(ours)
+            async with database.unit_of_work() as other:
+                await other.session.execute(ours)
+            await frozen.session.execute(text("SELECT 1"))

@@ -19,7 +19,7 @@ from pressbox.curator.ask.service import AnswerStarter, AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.search.index.writer import TantivyIndex
 from pressbox.curator.search.wiring import index_path
 from pressbox.curator.settings import CuratorSettings

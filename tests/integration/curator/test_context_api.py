@@ -11,7 +11,7 @@ from pressbox.curator.cards.domain import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.cards.wiring import card_service
-from pressbox.curator.context.domain.context import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
+from pressbox.curator.context.domain import ContextLink, ContextMethod, Entity, EntityKind, EntryContext
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.manifest import APP
 from tests.fakes.context_starts import StartedContexts

@@ -22,8 +22,8 @@ from pressbox.curator.cards.domain import EnrichmentKind, NewEnrichment
 from pressbox.curator.cards.github import GitHub
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.store import SqlEnrichments
-from pressbox.curator.context.domain.context import ContextLink
-from pressbox.curator.context.offline import OfflineContextExtractor, PooledLinks
+from pressbox.curator.context.domain import ContextLink
+from pressbox.curator.context.finder import OfflineContextExtractor, PooledLinks
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow

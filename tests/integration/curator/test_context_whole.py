@@ -23,9 +23,9 @@ from pressbox.curator.cards.contracts import ContextCollectionOutput
 from pressbox.curator.cards.service import CardService, CardStarter
 from pressbox.curator.cards.store import SqlEnrichments
 from pressbox.curator.context import wiring as context
-from pressbox.curator.context.domain.context import ContextMethod
+from pressbox.curator.context.domain import ContextMethod
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.manifest import APP
 from pressbox.curator.settings import ContextKind, CuratorSettings

@@ -6,16 +6,17 @@ from datetime import timedelta
 import httpx
 import pytest
 from fastapi import FastAPI
+from sqlalchemy import update
 
 from pressbox.core.accounts.models import Role
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.spending.domain import Outcome
 from pressbox.core.spending.rows import PaidRequestRow
-from pressbox.curator.feeds.domain import ParsedFeed
-from pressbox.curator.feeds.ports import FoundFeed
+from pressbox.curator.feeds.domain import FoundFeed, ParsedFeed
 from pressbox.curator.ingest.contracts import PREVIEW_FETCH, PreviewFetchOutput
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain import CrawlOutcome
+from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.manifest import APP
 from tests.fakes.reader import NOW, Library
 from tests.site import browsing, serving
@@ -95,6 +96,27 @@ async def test_a_list_is_read_to_its_end_by_cursor(library: Library, anna: httpx
     assert (await anna.get(f"{API}/entries", params={"after": "x"})).status_code == 422
     assert (await anna.get(f"{API}/entries", params={"view": "feed"})).status_code == 422
     assert (await anna.get(f"{API}/entries", params={"view": "feed", "id": 4711})).status_code == 404
+
+
+async def test_entries_that_the_graph_lacks(library: Library, anna: httpx.AsyncClient) -> None:
+    feed_id = await subscribed(anna)
+    added, lacking, corrected, empty = [await library.entry(feed_id) for _ in range(4)]
+    async with library.resources.database.unit_of_work() as work:
+        for entry_id, content, graph in (
+            (added, "a", "a"),
+            (lacking, "b", None),
+            (corrected, "c", "old"),
+            (empty, "", None),
+        ):
+            values = {"content_hash": content, "graph_hash": graph, "graph_added_at": NOW if graph else None}
+            await work.session.execute(update(EntryRow).where(EntryRow.id == entry_id).values(values))
+
+    async def listed(**params: str) -> set[int]:
+        return {item["id"] for item in (await anna.get(f"{API}/entries", params=params)).json()["items"]}
+
+    assert await listed(graphAdded="false") == {lacking, corrected}
+    assert await listed(graphAdded="true") == {added}
+    assert await listed() == {added, lacking, corrected, empty}
 
 
 async def test_all_read_and_back(library: Library, anna: httpx.AsyncClient) -> None:

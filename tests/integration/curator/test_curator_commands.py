@@ -25,7 +25,7 @@ from pressbox.core.errors import InvalidInputError, NotFoundError, TransientErro
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.commands import build_commands
 from pressbox.curator.feeds.discovery import FeedDiscovery
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain import CrawlOutcome
 from pressbox.curator.names import CLEANUP_SCHEDULE, INGEST_SCHEDULE
 from pressbox.curator.settings import CuratorSettings
 from pressbox.entry.wiring import open_resources

@@ -3,14 +3,14 @@
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.feed_store import SqlFeeds
-from pressbox.curator.library.domain.entries import FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, FetchState
+from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.reading.domain import EntryPage, ListKind, ListNote, Preference, Selection, Sort
 from tests.fakes.reader import NOW, Library
 
@@ -243,6 +243,27 @@ async def test_a_search_looks_in_ones_own_feeds_and_brings_ones_own_states(libra
     assert (await library.service.reading.load_entries(nobody, Selection(query="fire"))).total == 0
     await library.service.states.mark_read(anna, [found])
     assert ids(await library.service.reading.load_entries(anna, Selection(ListKind.UNREAD, query="fire"))) == []
+
+
+async def test_a_search_lists_one_story_once_and_names_the_others(library: Library) -> None:
+    anna = await library.person()
+    one, two, three = [await library.feed(anna) for _ in range(3)]
+    first = await library.entry(one, story="fire")
+    between = await library.entry(one)
+    copy = await library.entry(two, story="fire")
+    moved, same_text, other_title = [
+        await library.entry(feed, title) for feed, title in ((one, "A flood"), (three, "A Flood"), (two, "Comments"))
+    ]
+    async with library.resources.database.unit_of_work() as work:
+        same = EntryRow.id.in_([moved, same_text, other_title])
+        await work.session.execute(update(EntryRow).where(same).values(content_hash="the same"))
+    library.index.hits = [copy, between, first, same_text, other_title, moved]
+    reading = library.service.reading
+    page = await reading.load_entries(anna, Selection(query="fire"))
+    assert ids(page) == [copy, between, same_text, other_title]
+    assert [[other.entry_id for other in item.others] for item in page.items] == [[first], [], [moved], []]
+    assert page.total == 4
+    assert await whole(library, anna, Selection(query="fire"), 1) == ids(page), "copies on later pages are folded too"
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "1.2.3.4", "-", "9" * 40 + ".1", "1.x", "x.1.2"])

@@ -9,10 +9,8 @@ from sqlalchemy import func, select
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
-from pressbox.curator.feeds.domain import ParsedFeed
-from pressbox.curator.feeds.ports import FoundFeed
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule
+from pressbox.curator.feeds.domain import FoundFeed, ParsedFeed
+from pressbox.curator.library.domain import CrawlOutcome, DistilState, ExtractionRule, FetchState
 from pressbox.curator.library.rows import EntryRow, FeedRow, RemovedEntryRow, StoryRow
 from pressbox.curator.reading.domain import ListKind, Preference, Selection
 from pressbox.curator.sources.domain import FeedSettings

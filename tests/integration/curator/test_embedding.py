@@ -18,6 +18,9 @@ from pressbox.curator.search.embedders import (
     FastEmbedEmbedder,
     truncate,
 )
+from pressbox.curator.search.wiring import embedder as embedder_for
+from pressbox.curator.search.wiring import evaluation_embedder
+from pressbox.curator.settings import CuratorSettings
 from tests.waiting import until
 
 
@@ -98,6 +101,22 @@ async def test_fastembed_reads_a_model_from_its_folder(tmp_path: Path) -> None:
     river, again, cake = await embedder.embed(["river", "River", "cake"])
     assert river == again
     assert cosine(river, cake) < 0.1
+
+
+@pytest.mark.filterwarnings("ignore:.*is a static model:UserWarning")
+async def test_vectors_of_another_length_than_the_settings_say_are_refused(tmp_path: Path) -> None:
+    write_static_model(tmp_path)
+    embedder = FastEmbedEmbedder("minishlab/potion-base-8M", tmp_path, dimensions=768)
+    with pytest.raises(ConfigurationError, match="have 256 dimensions, not 768"):
+        await embedder.embed(["river"])
+
+
+def test_evaluations_may_have_a_model_of_their_own(tmp_path: Path) -> None:
+    plain = CuratorSettings()
+    assert evaluation_embedder(plain) is embedder_for(plain)
+    own = CuratorSettings(evaluation_embedding_model="minishlab/potion-base-8M", evaluation_embedding_path=tmp_path)
+    assert evaluation_embedder(own).model == "minishlab/potion-base-8M"
+    assert embedder_for(own) is embedder_for(plain)
 
 
 async def test_fastembed_says_when_the_folder_holds_no_model(tmp_path: Path) -> None:

@@ -15,18 +15,17 @@ from pressbox.core.accounts.models import Role
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
-from pressbox.curator.library.domain.entries import FetchState
+from pressbox.curator.library.domain import FetchState
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.manifest import APP
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.settings import CuratorSettings
 from pressbox.curator.translate import wiring
+from pressbox.curator.translate.activities import Translations
+from pressbox.curator.translate.blocks import find_blocks
 from pressbox.curator.translate.commands import trigger
 from pressbox.curator.translate.contracts import Provider
-from pressbox.curator.translate.domain.blocks import find_blocks
-from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
-from pressbox.curator.translate.domain.view import TranslationStatus
-from pressbox.curator.translate.ports import Translations
+from pressbox.curator.translate.domain import BlockTranslation, TranslationStatus, UntranslatedReason
 from pressbox.curator.translate.service import TranslationService, TranslatorChoice
 from pressbox.curator.translate.store import SqlTranslations
 from pressbox.curator.translate.wiring import configured_providers

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressbox.curator.evaluate.offline import OfflineEvaluator
+from pressbox.curator.evaluate.evaluators import OfflineEvaluator
 from pressbox.curator.search.embedders import BundledEmbedder
 from tests.fakes.evaluating import judged
 

@@ -13,15 +13,13 @@ from pressbox.core.db.changes import ChangeRow
 from pressbox.core.spending.domain import PaidAnswer, PaidCall
 from pressbox.curator.ask.store import AnswerRow, ConversationRow
 from pressbox.curator.evaluate import wiring as evaluating
-from pressbox.curator.evaluate.activities import EvaluationActivities
+from pressbox.curator.evaluate.activities import Evaluation, EvaluationActivities
 from pressbox.curator.evaluate.domain import LONGEST_CONTEXT, Judged, Measure, Metric, SubjectKind
-from pressbox.curator.evaluate.offline import OfflineEvaluator
-from pressbox.curator.evaluate.ports import Evaluation
-from pressbox.curator.evaluate.ragas import RagasEvaluator
+from pressbox.curator.evaluate.evaluators import OfflineEvaluator, RagasEvaluator
 from pressbox.curator.evaluate.store import EvaluationRow, SqlEvaluations, SqlScores
 from pressbox.curator.library.contracts import HEAVY_QUEUE
-from pressbox.curator.library.domain.entries import Distilled
-from pressbox.curator.research.domain.research import Material, Quote, Source
+from pressbox.curator.library.domain import Distilled
+from pressbox.curator.research.domain import Material, Quote, Source
 from pressbox.curator.research.store import ResearchRunRow
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind
 from tests.fakes.curator_rows import NOW, Rows, entry, read

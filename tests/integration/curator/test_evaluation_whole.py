@@ -21,7 +21,7 @@ from pressbox.curator.distil.starter import DistilStarter
 from pressbox.curator.evaluate.store import EvaluationRow
 from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.library.contracts import HEAVY_QUEUE, INDEX_QUEUE, QUEUE, heavy_queue, index_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.manifest import APP
 from pressbox.curator.models.domain import trace_id
 from pressbox.curator.settings import CuratorSettings, DistillerKind, EvaluatorKind
@@ -33,7 +33,7 @@ from tests.fakes.curator_rows import NOW, Rows, entry, read
 from tests.waiting import look_until, until
 
 # Two models are loaded: RAGAS, and the one for vectors.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 TEXT = "The bridge over the estuary was opened to traffic in October 1931. It took four years to build the bridge."
 
 

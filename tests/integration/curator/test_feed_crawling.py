@@ -16,8 +16,7 @@ from pressbox.core.processes.pool import ChildNotStartedError
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
 from pressbox.curator.feeds.parser import FeedParser
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy
 from pressbox.curator.library.parser_pool import ParserPool
 from tests.fakes.child_functions import parse_by_accident
 from tests.integration.http.loopback import LoopbackServer, running

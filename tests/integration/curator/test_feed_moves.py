@@ -9,7 +9,7 @@ from sqlalchemy import select
 from pressbox.core.db.database import Database
 from pressbox.curator.feeds.domain import Crawl, Validators
 from pressbox.curator.feeds.opml import OutlineFeed
-from pressbox.curator.library.domain.feeds import MOVED, CrawlOutcome
+from pressbox.curator.library.domain import MOVED, CrawlOutcome
 from pressbox.curator.library.rows import (
     EntryLabelRow,
     EntryRow,
@@ -19,7 +19,7 @@ from pressbox.curator.library.rows import (
     SeenGuidRow,
     SubscriptionRow,
 )
-from pressbox.curator.library.visibility import visible_to
+from pressbox.curator.library.store import visible_to
 from pressbox.curator.sources.store import SqlSubscriptions
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 

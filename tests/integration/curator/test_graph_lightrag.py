@@ -15,9 +15,9 @@ from temporalio.testing import ActivityEnvironment
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.spending.rows import PaidRequestRow
+from pressbox.curator.graph.activities import Addition, GraphDocument
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.lightrag_library import _Characters, exclusive_writer, library
-from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.wiring import build_graph
 from pressbox.curator.settings import CuratorSettings, GraphKind
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService

@@ -7,10 +7,10 @@ from sqlalchemy import select
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.context.domain.context import EntityKind
+from pressbox.curator.context.domain import EntityKind
 from pressbox.curator.context.store import SqlContexts
-from pressbox.curator.graph.ports import Addition
-from pressbox.curator.graph.rows import GraphGenerationRow
+from pressbox.curator.graph.activities import Addition
+from pressbox.curator.graph.store import GraphGenerationRow
 from pressbox.curator.library.rows import EntryRow
 from tests.fakes.graph import NOW, Stacks, context, named
 

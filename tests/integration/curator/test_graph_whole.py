@@ -22,10 +22,9 @@ from pressbox.curator.commands import build_commands
 from pressbox.curator.graph import wiring as graph
 from pressbox.curator.graph.contracts import GRAPH_REBUILD_WORKFLOW
 from pressbox.curator.graph.service import GraphStarter
-from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
-from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
+from pressbox.curator.graph.workflow import GlobalGraphUpdateWorkflow, GraphRebuildWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE, heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.manifest import schedules
 from pressbox.curator.names import GRAPH_SCHEDULE
 from pressbox.curator.search.activities import IndexSelection

@@ -4,11 +4,12 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import text
 
 from pressbox.core.db.database import Database
-from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
-from pressbox.curator.ingest.rate_limits import LONGEST_WAIT
+from pressbox.curator.ingest.fetcher import LONGEST_WAIT
+from pressbox.curator.ingest.queues import SqlHostRateLimits
+from tests.statements import count_statements
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 DELAY = timedelta(seconds=2)
@@ -61,14 +62,9 @@ async def test_asking_for_a_turn_that_nobody_waits_for_does_not_move_it(database
 
 async def test_those_who_ask_together_are_one_statement(database: Database) -> None:
     limits = SqlHostRateLimits(database)
-    statements: list[str] = []
-
-    def note(connection: object, cursor: object, statement: str, *rest: object) -> None:
-        statements.append(statement)
-
-    event.listen(database.engine.sync_engine, "before_cursor_execute", note)
-    found = await asyncio.gather(*(limits.reserve(f"host{number % 50}.example", DELAY, NOW) for number in range(100)))
-    event.remove(database.engine.sync_engine, "before_cursor_execute", note)
+    hosts = [f"host{number % 50}.example" for number in range(100)]
+    with count_statements(database) as statements:
+        found = await asyncio.gather(*(limits.reserve(host, DELAY, NOW) for host in hosts))
     assert found == [NOW] * 50 + [NOW + DELAY] * 50
     assert len(statements) == 1
 
@@ -78,7 +74,7 @@ async def test_trouble_is_told_to_everybody_and_the_next_one_gets_his_turn(
 ) -> None:
     limits = SqlHostRateLimits(database)
     with monkeypatch.context() as patched:
-        patched.setattr("pressbox.curator.ingest.rate_limit_store._RESERVE", text("SELECT 1 / 0"))
+        patched.setattr("pressbox.curator.ingest.queues._RESERVE", text("SELECT 1 / 0"))
         found = await asyncio.gather(
             *(limits.reserve("example.org", DELAY, NOW) for _ in range(3)), return_exceptions=True
         )

@@ -1,26 +1,28 @@
 """An index that is lost, damaged, restored or mixed up says so, and is rebuilt instead of finding nothing."""
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from sqlalchemy import delete
 from temporalio.testing import ActivityEnvironment
 
+from pressbox.core.app import Resources
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.health import HealthState
 from pressbox.curator.library.rows import SearchIndexRow
 from pressbox.curator.search.activities import IndexActivities
 from pressbox.curator.search.contracts import Generation, IndexBatchInput
-from pressbox.curator.search.domain.identity import DamagedIndexError
-from pressbox.curator.search.health import search_part
 from pressbox.curator.search.index.folder import IndexFolder
 from pressbox.curator.search.index.reader import TantivyReader
 from pressbox.curator.search.index.writer import TantivyIndex
-from pressbox.curator.search.service import ArticleSearch
+from pressbox.curator.search.ports import DamagedIndexError, SearchScope
+from pressbox.curator.search.service import ArticleSearch, search_part
 from pressbox.curator.search.store import SqlIndexStore
+from pressbox.curator.search.wiring import index_problem
+from pressbox.curator.settings import CuratorSettings
 from tests.fakes.curator_rows import Rows, entry, read
 
 
@@ -63,7 +65,7 @@ class Library:
         await run(writer.swap_search_index, generation)
 
     async def found(self, word: str = "article") -> int:
-        return (await self.search.search(word, [self.feed_id], 10, 0, False))[1]
+        return (await self.search.search(SearchScope(word, [self.feed_id]), 10))[1]
 
     async def health(self) -> HealthState:
         return (await search_part(self.search)).state
@@ -106,7 +108,7 @@ async def test_the_first_who_finds_nothing_has_the_index_checked_at_once(library
     search = ArticleSearch(TantivyReader(library.folder), library.store, check_soon)
     for _ in range(3):
         with pytest.raises(TransientError):
-            await search.search("article", [library.feed_id], 10, 0, False)
+            await search.search(SearchScope("article", [library.feed_id]), 10)
     assert asked == 1
 
 
@@ -138,8 +140,24 @@ async def test_a_question_beside_a_lost_index_has_it_checked_too(library: Librar
     assert await library.search.search_any(["nowhere"], [library.feed_id], 10) == []
     assert not await library.store.index_check_is_due(), "nothing was found, and that is true"
     shutil.rmtree(library.folder)
-    assert await library.search.search_any(["article"], [library.feed_id], 10) == ()
+    with pytest.raises(TransientError, match="missing where this process looks for it"):
+        await library.search.search_any(["article"], [library.feed_id], 10)
     assert await library.store.index_check_is_due()
+
+
+async def test_a_worker_that_answers_questions_is_not_ready_without_the_index(
+    library: Library, resources: Resources
+) -> None:
+    seen = _looking_at(resources, library.folder)
+    assert await index_problem(seen, {"curator-heavy"}) is None
+    blind = _looking_at(resources, library.folder / "not-mounted")
+    assert "missing where this process looks for it" in str(await index_problem(blind, {"curator-heavy"}))
+    assert await index_problem(blind, {"curator-heavy", "curator-index"}) is None, "it mends the index itself"
+    assert await index_problem(blind, {"footy"}) is None
+
+
+def _looking_at(resources: Resources, folder: Path) -> Resources:
+    return replace(resources, settings=resources.settings.with_group(CuratorSettings(index_path=folder)))
 
 
 async def test_an_older_copy_of_the_folder_is_noticed(library: Library, tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ import pytest
 from pydantic import SecretStr
 
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
+from pressbox.curator.evaluate.activities import Evaluation
 from pressbox.curator.evaluate.domain import Measure, Metric
 from pressbox.curator.evaluate.langfuse import Langfuse
-from pressbox.curator.evaluate.ports import Evaluation
 from pressbox.curator.evaluate.wiring import board
 from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.behaviour import Kind

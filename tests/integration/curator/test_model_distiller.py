@@ -11,10 +11,8 @@ from pressbox.core.errors import ConfigurationError, RateLimitedError, Transient
 from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient
 from pressbox.core.models.endpoints import Endpoint
-from pressbox.curator.distil.model import LONGEST_ARTICLE
-from pressbox.curator.distil.paid import Attempt, PaidDistiller
-from pressbox.curator.library.domain.entries import Distilled, ToDistil
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.distil.model import LONGEST_ARTICLE, Attempt, PaidDistiller
+from pressbox.curator.library.domain import CuratorPolicy, Distilled, ToDistil
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.distillation_script import write_distillation
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelRequest, ModelService, count_tokens

@@ -12,8 +12,9 @@ from pressbox.core.db.database import Database
 from pressbox.core.models.client import ModelClient, OnText, Question
 from pressbox.core.models.completions import Said
 from pressbox.core.spending.domain import Budget, Order, Outcome, PaidAnswer, PaidCall, Prices, Spent
+from pressbox.core.spending.holding import CLAIM_LIFETIME
 from pressbox.core.spending.ledger import SqlClaims, SqlLedger
-from pressbox.core.spending.pay_once import CLAIM_LIFETIME, PayOnce
+from pressbox.core.spending.pay_once import PayOnce
 from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.core.spending.till import Till
 from tests.fakes.curator_rows import NOW, Rows

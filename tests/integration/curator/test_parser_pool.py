@@ -10,12 +10,11 @@ import pytest
 
 from pressbox.core.errors import InvalidInputError, PermanentError, TransientError
 from pressbox.curator.articles import extraction
+from pressbox.curator.articles.domain import Page
 from pressbox.curator.articles.extraction import PooledExtractor
-from pressbox.curator.articles.ports import Page
 from pressbox.curator.distil.extractive import ExtractiveDistiller
 from pressbox.curator.feeds.parser import FeedParser, NotAFeedError
-from pressbox.curator.library.domain.entries import ToDistil
-from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain import ExtractionRule, ToDistil
 from pressbox.curator.library.parser_pool import LIMITS, ParserPool
 from tests.fakes.child_functions import parse_by_memory, parse_for_ever
 

@@ -17,10 +17,9 @@ from pressbox.curator.ingest.activities import CrawlActivities
 from pressbox.curator.ingest.contracts import ListFeedsInput, ProbeFeedsInput, ProbeFeedsResult
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
-from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
-from pressbox.curator.ingest.rate_limits import HostRateLimiter
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.ingest.fetcher import HostRateLimiter
+from pressbox.curator.ingest.queues import SqlHostRateLimits
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow, FeedStateRow
 from tests.fakes.curator_rows import Rows

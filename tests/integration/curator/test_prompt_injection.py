@@ -30,13 +30,12 @@ from pressbox.curator.distil.contracts import (
     SummarizationEvaluationItem,
 )
 from pressbox.curator.graph.contracts import GraphBatchInput, GraphMarkInput
-from pressbox.curator.graph.rows import GraphEvidenceRow, GraphNodeRow
+from pressbox.curator.graph.store import GraphEvidenceRow, GraphNodeRow
 from pressbox.curator.library.contracts import EntryIds
-from pressbox.curator.library.domain.entries import DistilState
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy, DistilState
 from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.research.contracts import ResearchStepInput
-from pressbox.curator.research.domain.research import Limits
+from pressbox.curator.research.domain import Limits
 from pressbox.curator.research.ports import Draft
 from pressbox.curator.research.store import ResearchRunRow, SqlResearch
 from pressbox.curator.search.contracts import IndexBatchInput

@@ -17,9 +17,9 @@ from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient
 from pressbox.core.models.endpoints import Endpoint
 from pressbox.core.spending.rows import PaidRequestRow
-from pressbox.curator.evaluate import ragas
+from pressbox.curator.evaluate import evaluators
 from pressbox.curator.evaluate.domain import Measure, Metric
-from pressbox.curator.evaluate.ragas import RagasEvaluator
+from pressbox.curator.evaluate.evaluators import RagasEvaluator
 from pressbox.demo.simulators.judge_script import is_judge_task, write_judgement
 from pressbox.demo.simulators.model import Mistake, ModelRequest, ModelService
 from tests.fakes.evaluating import judged
@@ -139,7 +139,10 @@ async def test_the_makers_of_the_library_are_told_nothing(
     analytics = importlib.import_module("ragas._analytics")
     analytics.track(analytics.IsCompleteEvent(event_type="test", user_id="nobody"))
     assert sent == []
-    assert not [thread for thread in threading.enumerate() if "flush" in thread.name]
+    # Its thread looks once a second whether it shall end.
+    thread: threading.Thread = analytics._analytics_batcher._flush_thread
+    thread.join(timeout=30)
+    assert not thread.is_alive()
 
 
 async def test_without_the_extra_or_a_model_it_says_what_to_install_or_to_set(
@@ -151,15 +154,15 @@ async def test_without_the_extra_or_a_model_it_says_what_to_install_or_to_set(
     def missing(name: str) -> ModuleType:
         raise ImportError(name)
 
-    ragas._library.cache_clear()
-    monkeypatch.setattr(ragas, "import_module", missing)
+    evaluators._library.cache_clear()
+    monkeypatch.setattr(evaluators, "import_module", missing)
     with pytest.raises(ConfigurationError, match=r"pressbox\[ragas\]"):
         await evaluator.judge(judged())
 
 
 async def test_a_library_that_asks_in_another_form_is_told(evaluator: RagasEvaluator) -> None:
     assert evaluator._model is not None
-    judge = ragas._PaidJudge(evaluator._model, judged(), "9")
+    judge = evaluators._PaidJudge(evaluator._model, judged(), "9")
     with pytest.raises(ConfigurationError, match=r"ragas 0\.4"):
         await judge.agenerate("Judge this!", Answered)
 

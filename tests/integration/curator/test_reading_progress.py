@@ -3,12 +3,14 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pydantic.alias_generators import to_camel
+
 from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.audiences.members import Viewer
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
 from pressbox.core.progress.sink import store
-from pressbox.curator.reading.progress import load_progress
+from pressbox.curator.reading.panes import load_progress
 
 NOW = datetime.now(UTC).replace(microsecond=0)
 
@@ -36,7 +38,7 @@ async def report(
         total=None,
         message="",
         error="",
-        detail=detail,
+        detail={to_camel(name): value for name, value in detail.items()},
         audience=EVERYONE,
         started_at=at,
         updated_at=at,

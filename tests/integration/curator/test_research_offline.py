@@ -22,7 +22,7 @@ from pressbox.curator.commands import build_commands
 from pressbox.curator.research import wiring
 from pressbox.curator.research import wiring as researching
 from pressbox.curator.research.contracts import ResearchStepInput
-from pressbox.curator.research.domain.research import Limits, ResearchMethod, ResearchState
+from pressbox.curator.research.domain import Limits, ResearchMethod, ResearchState
 from pressbox.curator.research.ports import Draft
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.store import SqlResearch

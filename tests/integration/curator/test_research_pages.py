@@ -16,20 +16,19 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import NotFoundError, TransientError
 from pressbox.curator.articles.extraction import PooledExtractor
 from pressbox.curator.articles.page_reader import GuardedPageReader
-from pressbox.curator.context.domain.context import EntityKind
+from pressbox.curator.context.domain import EntityKind
 from pressbox.curator.context.store import EntryLinkRow
 from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity, Neighbour
-from pressbox.curator.ingest.rate_limit_store import SqlHostRateLimits
-from pressbox.curator.ingest.rate_limits import HostRateLimiter
+from pressbox.curator.ingest.fetcher import HostRateLimiter
+from pressbox.curator.ingest.queues import SqlHostRateLimits
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.rows import EntryBodyRow
 from pressbox.curator.manifest import APP
 from pressbox.curator.research.activities import ResearchActivities
 from pressbox.curator.research.contracts import CloseResearchInput, ResearchStepInput
-from pressbox.curator.research.domain.research import EndedBy, Limits, Link, ResearchState, StepKind, StepState
-from pressbox.curator.research.linked_pages import GuardedLinkedPages
-from pressbox.curator.research.offline import GraphNeighbours
-from pressbox.curator.research.ports import Draft, LinkedPages
+from pressbox.curator.research.domain import EndedBy, Limits, Link, ResearchState, StepKind, StepState
+from pressbox.curator.research.ports import Draft, GuardedLinkedPages, LinkedPages
+from pressbox.curator.research.researchers import GraphNeighbours
 from pressbox.curator.research.service import ResearchService
 from pressbox.curator.research.store import SqlReadings, SqlResearch
 from pressbox.curator.research.wiring import research_service

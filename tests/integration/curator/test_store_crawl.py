@@ -1,8 +1,6 @@
 """What one crawl leaves in the database, whatever the feed says."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -10,40 +8,24 @@ import pytest
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, event, select, update
+from sqlalchemy import Connection, select, update
 
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
-from pressbox.core.db.migrate import MIGRATIONS, upgrade
+from pressbox.core.db.migrate import upgrade
+from pressbox.core.db.versions import MIGRATIONS
 from pressbox.core.errors import NotFoundError
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, Validators
 from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.parser import parse_feed
 from pressbox.curator.ingest.feed_store import ERRORS_KEPT
-from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, Distilled, DistilState, Enclosure, FetchState
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.sources.store import SqlSubscriptions
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
+from tests.statements import count_statements
 
 LATER = NOW + timedelta(hours=1)
-
-
-@contextmanager
-def counted(rows: Rows) -> Iterator[list[str]]:
-    """Every statement that the database gets meanwhile."""
-    statements: list[str] = []
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        statements.append(statement)
-
-    engine = rows.database.engine.sync_engine
-    event.listen(engine, "before_cursor_execute", note)
-    try:
-        yield statements
-    finally:
-        event.remove(engine, "before_cursor_execute", note)
 
 
 @pytest.fixture
@@ -402,7 +384,7 @@ async def test_a_hundred_unchanged_feeds_cost_few_statements(rows: Rows) -> None
     feeds = [await rows.feed(anna) for _ in range(100)]
     for feed in feeds:
         await rows.crawl(feed, Crawl(CrawlOutcome.NEW, parsed=read().parsed))
-    with counted(rows) as statements:
+    with count_statements(rows.database) as statements:
         asked = await rows.feeds.load_to_crawl(feeds)
         await rows.feeds.store_unchanged([(feed, Crawl(CrawlOutcome.UNCHANGED)) for feed in asked], POLICY, LATER)
         assert await rows.feeds.find_with_work(feeds, LATER) == []
@@ -417,7 +399,7 @@ async def test_a_hundred_new_and_edited_entries_cost_as_few_statements_as_two(ro
         changed = [entry(one, title="Edited") for one in range(known, known + number)]
         added = [entry(one) for one in range(new, new + number)]
         asked = await rows.to_crawl(feed)
-        with counted(rows) as statements:
+        with count_statements(rows.database) as statements:
             stored = await rows.feeds.store_crawl(asked, read(*changed, *added), POLICY, LATER)
         assert (stored.created, stored.updated) == (number, number)
         costs.append(len(statements))

@@ -11,10 +11,9 @@ from pressbox.core.db.database import Database
 from pressbox.core.spending.domain import PaidAnswer, PaidCall
 from pressbox.core.spending.ledger import SqlLedger
 from pressbox.core.spending.rows import PaidRequestRow
-from pressbox.curator.articles.ports import FetchedArticle
+from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.feeds.domain import FeedEntry
-from pressbox.curator.library.domain.entries import Distilled, DistilState, FetchState, shown_hash
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy, Distilled, DistilState, FetchState, shown_hash
 from pressbox.curator.library.rows import EntryEmbeddingRow, EntryLabelRow, EntryRow, SeenGuidRow, StoryRow
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 from tests.fakes.spending import spend

@@ -17,12 +17,12 @@ from pressbox.core.errors import (
     UnusableAnswerError,
 )
 from pressbox.core.models.client import OnText, Question, Reply
+from pressbox.curator.translate.activities import LanguagePair, TranslationSource
+from pressbox.curator.translate.blocks import Block, BlockKind, find_blocks
 from pressbox.curator.translate.deepl import DeepL
-from pressbox.curator.translate.domain.blocks import Block, BlockKind, find_blocks
-from pressbox.curator.translate.domain.segments import UntranslatedReason, plan_requests
+from pressbox.curator.translate.domain import UntranslatedReason, plan_requests
 from pressbox.curator.translate.microsoft import MicrosoftTranslator
 from pressbox.curator.translate.model import ModelTranslator
-from pressbox.curator.translate.ports import LanguagePair, TranslationSource
 from pressbox.curator.translate.translators import QUOTA_PAUSE, ServiceTranslator
 from pressbox.demo.simulators import deepl, microsoft_translator
 from pressbox.demo.simulators.behaviour import Kind
@@ -78,9 +78,9 @@ async def test_what_was_answered_once_is_not_paid_again_also_after_a_crash(simul
 async def test_what_is_on_its_way_when_somebody_stops_is_kept_all_the_same(simulator: Simulator) -> None:
     ledger = FakeLedger()
     path = "v2/translate" if isinstance(simulator, DeepLSimulator) else "translate"
-    simulator.tell(path, Kind.SLOW, seconds=0.2, times=1)
+    simulator.tell(path, Kind.SLOW, seconds=0.5, times=1)
     asked = asyncio.create_task(translator(simulator, ledger=ledger).translate(BLOCKS, GERMAN, SOURCE))
-    await asyncio.sleep(0.1)
+    await until(lambda: simulator.behaviours.list()[path].kind is Kind.GOOD, "the request that is answered slowly")
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked

@@ -7,7 +7,8 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from pressbox.core.db.migrate import head, upgrade
+from pressbox.core.db.migrate import upgrade
+from pressbox.core.db.versions import head
 from pressbox.core.errors import ConfigurationError
 from tests.conftest import Parts, execute
 

@@ -25,6 +25,7 @@ from pressbox.embedded.ports import free_port
 from pressbox.embedded.processes import ProcessRecord, wait_until
 from pressbox.embedded.restore import restore_backup
 from pressbox.embedded.supervisor import Steps, Supervisor
+from tests.waiting import PATIENCE_SECONDS
 
 TOY_UP = Path(__file__).with_name("toy_up.py")
 
@@ -65,14 +66,14 @@ class Instance:
         """Start where it must not start; gives what it said."""
         self.errors.write_text("")
         process = self.popen(**more)
-        output, _ = process.communicate(timeout=50)
+        output, _ = process.communicate(timeout=PATIENCE_SECONDS)
         assert process.returncode == 1, output + self.errors.read_text()
         return self.errors.read_text()
 
     def stop(self) -> int:
         assert self.up is not None
         self.up.send_signal(signal.SIGTERM)
-        self.up.communicate(timeout=40)
+        self.up.communicate(timeout=PATIENCE_SECONDS)
         return self.up.returncode
 
     def parts(self) -> dict[str, ProcessRecord]:

@@ -156,7 +156,7 @@ def test_a_killed_gate_takes_the_server_along(temporal: EmbeddedTemporal) -> Non
     gate = psutil.Process(temporal.pid)
     (server,) = gate.children()
     gate.kill()
-    assert psutil.wait_procs([server], timeout=10)[1] == []
+    assert psutil.wait_procs([server], timeout=60)[1] == []
 
 
 NORMAL_USER = """

@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
+from pressbox.core.spoilers.choice import SEES_ALL
 from pressbox.footy.adapters.candidate_store import SqlCandidates
 from pressbox.footy.adapters.clip_files import ClipFiles
 from pressbox.footy.adapters.clip_store import SqlClips
@@ -82,14 +83,14 @@ class World:
         self.teams = SqlTeamStore(self.database)
         self.follows = SqlFollows(self.database, self.defaults)
         self.health = SqlSourceHealth(self.database)
-        self.matches = MatchReader(self.database)
-        self.reader = GoalReader(self.database)
-        self.files = ClipFiles(self.database)
+        self.matches = MatchReader(self.database, SEES_ALL)
+        self.reader = GoalReader(self.database, SEES_ALL)
+        self.files = ClipFiles(self.database, SEES_ALL)
 
     async def ingest(self, *fixtures: ObservedFixture) -> None:
         run_id = f"ingest-{self.next_run()}"
         await self.imports.save_fetched(run_id, fixtures)
-        await self.imports.route_fetched(run_id, self.policy.alias_age, self.now)
+        await self.imports.route_fetched(run_id, self.policy, self.now)
 
     def next_run(self) -> int:
         self.runs += 1

@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 import pytest
 
 from pressbox.core.config import HttpSettings
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.demo.simulators.behaviour import Kind
-from pressbox.demo.simulators.wikidata import WikidataSite, WikidataTeam
+from pressbox.demo.simulators.wikidata import WikidataMood, WikidataSite, WikidataTeam
 from pressbox.footy.adapters.aliases.club_list import ClubList
 from pressbox.footy.adapters.aliases.wikidata import Wikidata
+from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceRefusedError
 from pressbox.footy.ports.storage import Aliases, TeamName
 
 LIVERPOOL = TeamName(40, "Liverpool", "England")
@@ -97,14 +98,22 @@ async def test_an_outage_is_never_no_names(site: WikidataSite, wikidata: Wikidat
         await wikidata.find_aliases(LIVERPOOL)
 
 
-async def test_an_error_in_a_good_answer_and_a_page_of_maintenance_are_outages(
-    site: WikidataSite, wikidata: Wikidata
+@pytest.mark.parametrize(
+    ("mood", "error", "words"),
+    [
+        (WikidataMood.BROKEN, SourceError, "cirrussearch-backend-error"),
+        (WikidataMood.LAGGED, SourceBusyError, "maxlag"),
+        (WikidataMood.HTML, SourceError, "page instead of data"),
+        (WikidataMood.LIMITED, SourceBusyError, "pause of 9 s"),
+        (WikidataMood.HALF, SourceError, "incomplete"),
+        (WikidataMood.NAMELESS, SourceRefusedError, "PRESSBOX_HTTP_CONTACT"),
+    ],
+)
+async def test_each_refusal_is_an_error_and_never_a_team_without_names(
+    site: WikidataSite, wikidata: Wikidata, mood: WikidataMood, error: type[PressboxError], words: str
 ) -> None:
-    site.broken = True
-    with pytest.raises(TransientError, match="cirrussearch-backend-error"):
-        await wikidata.find_aliases(LIVERPOOL)
-    site.html = True
-    with pytest.raises(TransientError, match="page instead of data"):
+    site.mood = mood
+    with pytest.raises(error, match=f"^wikidata: .*{words}"):
         await wikidata.find_aliases(LIVERPOOL)
 
 

@@ -33,8 +33,9 @@ from pressbox.footy.adapters.api_football_answers import (
     KeyRefusedError,
     read_account,
     read_body,
-    read_fixtures,
+    read_list,
 )
+from pressbox.footy.domain.directory import asked_text
 from pressbox.footy.domain.errors import DateRefusedError
 from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.domain.request_budget import RequestBudget
@@ -105,6 +106,24 @@ async def simulator() -> AsyncIterator[FixturesApi]:
     day = build_day(START, matches=6)
     async with FixturesApi(day=day, now=lambda: START + timedelta(minutes=70)) as service:
         yield service
+
+
+async def test_names_are_searched_within_the_same_budget(simulator: FixturesApi, client: GuardedClient) -> None:
+    api = adapter(simulator, client)
+    assert simulator.day is not None
+    side = simulator.day.matches[0].record.sides[0]
+    [team] = await api.search_teams(asked_text(side.name))
+    assert (team.id, team.name) == (side.id, side.name)
+    assert [league.id for league in await api.search_leagues("world")] == [1]
+    assert simulator.calls == 2
+    with pytest.raises(PermanentError):
+        await api.search_teams("ab")
+    simulator.err(Mistake.DAY_LIMIT)
+    with pytest.raises(DayUsedUpError):
+        await api.search_leagues("premier")
+    with pytest.raises(RateLimitedError):
+        await api.search_teams("manchester")
+    assert simulator.calls == 4, "after the day's limit nothing is asked"
 
 
 async def test_a_day_is_listed_and_says_nothing_of_goals(simulator: FixturesApi, client: GuardedClient) -> None:
@@ -367,7 +386,7 @@ def test_every_recorded_answer_is_read_or_refused_in_words(path: Path) -> None:
     else:
         body = read_body(answered(content), START)
         if body.get("get") in ("fixtures", "fixtures/headtohead"):
-            assert all(parse_fixture(raw) for raw in read_fixtures(body))
+            assert all(parse_fixture(raw) for raw in read_list(body))
     for share in (0.1, 0.5, 0.9):
         with pytest.raises(TransientError):
             read_body(answered(content[: int(len(content) * share)]), START)

@@ -91,7 +91,7 @@ def test_lists_are_for_people_and_for_programs(run: Run, goal_of_the_day: str) -
 def test_why_tells_the_whole_trail(run: Run, goal_of_the_day: str) -> None:
     told = run("why", goal_of_the_day)
     assert told.exit_code == 0, told.output
-    assert "1 found: 1 waiting to be chosen." in told.output
+    assert "1 found: 1 still to be checked." in told.output
     assert "3 sightings, 0 misses, 0 downloads" in told.output
     assert json.loads(run("why", goal_of_the_day, "--json").output)["summary"].startswith("1 found")
     assert isinstance(run("why", "1_1_1_Goal_1").exception, NotFoundError)

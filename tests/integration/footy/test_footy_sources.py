@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pressbox.core.config import HttpSettings
-from pressbox.core.errors import ConfigurationError
+from pressbox.core.errors import ConfigurationError, PressboxError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
 from pressbox.demo.simulators.behaviour import Kind
@@ -18,12 +18,19 @@ from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.social_posts import SocialPost
 from pressbox.demo.simulators.social_site import Mood, SocialSite
 from pressbox.footy.adapters.downloads.downloader import ClipDownloader
-from pressbox.footy.adapters.sources.bluesky import BlueskyLogin, BlueskySource
+from pressbox.footy.adapters.sources.bluesky import BlueskySource
+from pressbox.footy.adapters.sources.bluesky_session import BlueskyLogin
 from pressbox.footy.adapters.sources.folder import FolderSource, HttpFolderSource, archive_directory, folder_source
 from pressbox.footy.adapters.sources.reddit import RedditLogin, RedditSource
 from pressbox.footy.adapters.sources.registry import configured_sources
 from pressbox.footy.adapters.sources.x_api import XApiSource
-from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
+from pressbox.footy.domain.errors import (
+    SourceBlockedError,
+    SourceBusyError,
+    SourceError,
+    SourceLoginError,
+    SourceRefusedError,
+)
 from pressbox.footy.ports.outside import ClipSource, DownloadLimits, SearchRequest
 from pressbox.footy.settings import FootySettings
 from tests.fakes.spending import free_till
@@ -185,24 +192,162 @@ async def test_a_slow_source_is_waited_for(site: SocialSite, source_of: Callable
     assert len(await source_of("x-api").search(REQUEST)) == 2
 
 
-async def test_an_expired_session_of_bluesky_is_renewed_once(
-    site: SocialSite, http: GuardedClient, moment: Moment
+@pytest.mark.parametrize(
+    ("face", "mood", "error", "words"),
+    [
+        ("x-api", Mood.LIMITED, SourceBusyError, "pause of 900 s"),
+        ("bluesky", Mood.LIMITED, SourceBusyError, "pause of 300 s"),
+        ("reddit", Mood.LIMITED, SourceBusyError, "pause of 4 s"),
+        ("x-api", Mood.CAPPED, SourceRefusedError, "month"),
+        ("x-api", Mood.UNPAID, SourceRefusedError, "no credits"),
+        ("x-api", Mood.BLOCKED, SourceBlockedError, "web page blocks us"),
+        ("bluesky", Mood.BLOCKED, SourceLoginError, "need an account"),
+        ("reddit", Mood.BLOCKED, SourceLoginError, "without credentials"),
+        ("x-api", Mood.DOWN, SourceError, "answered 502"),
+        ("bluesky", Mood.DOWN, SourceError, "answered 502"),
+        ("reddit", Mood.DOWN, SourceError, "answered 502"),
+    ],
+)
+async def test_each_refusal_has_its_type_and_its_words(
+    site: SocialSite,
+    source_of: Callable[[str], ClipSource],
+    face: str,
+    mood: Mood,
+    error: type[PressboxError],
+    words: str,
 ) -> None:
-    url = site.face_url("bluesky")
-    source = BlueskySource(http, "http://unused.example.org", BlueskyLogin(url, "me.example.org", "right"), moment)
-    assert len(await source.search(REQUEST)) == 2
-    site.set_mood("bluesky", Mood.EXPIRED)
-    assert len(await source.search(REQUEST)) == 2
-    assert site.logins == 2
-    assert {one.authorization for one in site.asked if "searchPosts" in one.path} == {
-        "Bearer session-of-the-simulated-bluesky"
-    }
+    site.set_mood(face, mood)
+    with pytest.raises(error, match=rf"^{face}: .*{words}"):
+        await source_of(face).search(REQUEST)
+
+
+@pytest.fixture
+def bluesky(site: SocialSite, http: GuardedClient, moment: Moment) -> BlueskySource:
+    login = BlueskyLogin(site.face_url("bluesky"), "me.example.org", "right")
+    return BlueskySource(http, "http://unused.example.org", login, moment)
+
+
+def searched_with(site: SocialSite) -> list[str]:
+    return [one.authorization for one in site.asked if "searchPosts" in one.path]
+
+
+async def test_an_expired_session_of_bluesky_is_refreshed_and_the_search_repeated_once(
+    site: SocialSite, bluesky: BlueskySource
+) -> None:
+    assert len(await bluesky.search(REQUEST)) == 2
+    site.bluesky.expire()
+    assert len(await bluesky.search(REQUEST)) == 2
+    assert (site.bluesky.logins, site.bluesky.refreshes) == (1, 1)
+    names = len(REQUEST.player_names)
+    assert searched_with(site) == ["Bearer access-1"] * (names + 1) + ["Bearer access-2"] * names
+
+
+async def test_searches_at_the_same_time_refresh_a_session_once(site: SocialSite, bluesky: BlueskySource) -> None:
+    await bluesky.search(REQUEST)
+    site.bluesky.expire()
+    found = await asyncio.gather(*(bluesky.search(REQUEST) for _ in range(4)))
+    assert [len(videos) for videos in found] == [2] * 4
+    # A refresh token works once: a second refresh would have ended in a second login.
+    assert (site.bluesky.logins, site.bluesky.refreshes) == (1, 1)
+
+
+async def test_bluesky_signs_in_again_when_the_refresh_is_refused(site: SocialSite, bluesky: BlueskySource) -> None:
+    await bluesky.search(REQUEST)
+    site.bluesky.expire()
+    site.bluesky.forget_refreshes()
+    assert len(await bluesky.search(REQUEST)) == 2
+    assert (site.bluesky.logins, site.bluesky.refreshes) == (2, 1)
+
+
+async def test_a_revoked_app_password_is_said_plainly_and_not_tried_for_ever(
+    site: SocialSite, bluesky: BlueskySource, moment: Moment
+) -> None:
+    await bluesky.search(REQUEST)
+    site.bluesky.revoke()
+    with pytest.raises(SourceLoginError, match=r"^bluesky: login refused: .*app password is wrong or revoked"):
+        await bluesky.search(REQUEST)
+    asked = len(site.asked)
+    for _ in range(5):
+        with pytest.raises(SourceLoginError, match=r"revoked.* Not asked again before 20:15 UTC"):
+            await bluesky.search(REQUEST)
+    assert len(site.asked) == asked
+    moment.now += timedelta(minutes=16)
+    with pytest.raises(SourceLoginError, match="revoked"):
+        await bluesky.search(REQUEST)
+    assert site.bluesky.logins == 3
+
+
+async def test_a_wrong_question_does_not_end_the_session_of_bluesky(
+    scripted: tuple["Scripted", GuardedClient], moment: Moment
+) -> None:
+    server, client = scripted
+    source = BlueskySource(client, server.url, BlueskyLogin(server.url, "me.example.org", "right"), moment)
+    server.given = Answer.of({"accessJwt": "a", "refreshJwt": "r", "posts": []})
+    await source.search(REQUEST)
+    server.asked.clear()
+    server.given = Answer.of({"error": "InvalidRequest", "message": "Error: q must not be empty"}, 400)
+    with pytest.raises(SourceRefusedError, match="InvalidRequest"):
+        await source.search(REQUEST)
+    assert [path.rpartition(".")[2] for path in server.asked] == ["searchPosts"]
+
+
+async def test_the_last_request_of_a_window_of_bluesky_is_noticed(
+    scripted: tuple["Scripted", GuardedClient], moment: Moment
+) -> None:
+    server, client = scripted
+    reset = str(int((NOW + timedelta(minutes=5)).timestamp()))
+    headers = {"ratelimit-limit": "3000", "ratelimit-remaining": "0", "ratelimit-reset": reset}
+    server.given = Answer(200, b'{"posts": []}', headers)
+    source = BlueskySource(client, server.url, clock=moment)
+    with pytest.raises(SourceBusyError, match="pause of 300 s"):
+        await source.search(REQUEST)
+    assert len(server.asked) == 1
 
 
 async def test_a_wrong_app_password_is_said_in_words(site: SocialSite, http: GuardedClient, moment: Moment) -> None:
     login = BlueskyLogin(site.face_url("bluesky"), "me.example.org", "wrong")
     with pytest.raises(SourceLoginError, match=r"^bluesky: login refused"):
         await BlueskySource(http, "http://unused.example.org", login, moment).search(REQUEST)
+
+
+async def test_a_refused_login_at_reddit_is_said_plainly_and_not_tried_for_ever(
+    site: SocialSite, http: GuardedClient, moment: Moment
+) -> None:
+    source = RedditSource(http, ["soccer"], RedditLogin("id", "secret"), site.face_url("reddit"), moment)
+    site.set_mood("reddit", Mood.EXPIRED)
+    for _ in range(3):
+        with pytest.raises(SourceLoginError, match=r"^reddit: login refused \(The application was removed\)"):
+            await source.search(REQUEST)
+    assert len(site.asked) == 1
+
+
+async def test_a_token_of_reddit_that_ended_early_is_replaced_once(
+    scripted: tuple["Scripted", GuardedClient], moment: Moment
+) -> None:
+    server, client = scripted
+    both = {"access_token": "t", "expires_in": 3600, "kind": "Listing", "data": {"children": []}}
+    server.given = Answer.of(both)
+    source = RedditSource(client, ["soccer"], RedditLogin("id", "secret"), server.url, moment, timedelta())
+    assert list(await source.search(REQUEST)) == []
+    server.refuse_next = Answer(401, b'{"error": 401}', {"www-authenticate": 'Bearer error="invalid_token"'})
+    assert list(await source.search(REQUEST)) == []
+    assert [path.rpartition("/")[2] for path in server.asked] == ["access_token", "new", "new", "access_token", "new"]
+
+
+async def test_one_closed_subreddit_does_not_hide_the_others(
+    site: SocialSite, http: GuardedClient, moment: Moment
+) -> None:
+    class Closed(HttpService):
+        async def answer(self, request: Request) -> Answer:
+            if "/r/secret/" in request.path:
+                return Answer.of({"reason": "private", "message": "Forbidden", "error": 403}, 403)
+            return site._answer_as("reddit", request, Mood.GOOD)
+
+    async with Closed() as server, GuardedClient(HttpSettings(allow=(f"127.0.0.1:{server.port}",))) as client:
+        source = RedditSource(client, ["secret", "soccer"], base_url=server.url, clock=moment)
+        assert len(await source.search(REQUEST)) == 2
+        with pytest.raises(SourceLoginError, match="r/secret is private"):
+            await source.search(replace(REQUEST, player_names=("Nobody",)))
 
 
 async def test_reddit_with_credentials_asks_for_a_token_once(
@@ -253,12 +398,19 @@ async def test_the_best_file_of_a_post_on_x_is_taken(source_of: Callable[[str], 
 
 
 class Scripted(HttpService):
-    """Answers everything with one given answer."""
+    """Answers everything with one given answer; `refuse_next` comes once before it."""
 
     given = Answer()
+    refuse_next: Answer | None = None
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
 
     async def answer(self, request: Request) -> Answer:
-        return self.given
+        self.asked.append(request.path)
+        refusal, self.refuse_next = self.refuse_next, None
+        return refusal or self.given
 
 
 @pytest.fixture

@@ -166,3 +166,13 @@ def test_without_a_key_it_is_said_what_to_set() -> None:
     seeing = FootySettings(api_key="k", judge=JudgeKind.VISION_LLM)
     assert [item.name for item in check_readiness(seeing).missing] == ["PRESSBOX_FOOTY_VISION_URL"]
     assert check_readiness(FootySettings(api_key="k", folder="clips")).advised == ()
+
+
+async def test_the_trail_of_a_goal_says_once_that_our_clock_was_wrong(world: World) -> None:
+    event_id = await world.confirmed_goal()
+    for _ in range(2):
+        await world.goals.note_wrong_clock(event_id, timedelta(seconds=240), world.now)
+    audit = await world.reader.load_audit(event_id)
+    assert [(note.what, note.after) for note in audit.notes if note.what == "wrong clock"] == [
+        ("wrong clock", "+240 s")
+    ]

@@ -161,7 +161,7 @@ async def test_the_timeline_strikes_out_what_was_taken_back(day: MatchDay, reade
 
 async def test_without_a_key_the_page_says_what_to_set_and_offers_the_demo(reader: httpx.AsyncClient) -> None:
     page = (await reader.get("/footy")).text
-    assert "PRESSBOX_FOOTY_API_KEY" in page
+    assert 'href="/settings"' in page
     assert "pressbox demo" in page
 
 
@@ -187,7 +187,7 @@ async def test_a_goal_without_a_clip_says_how_far_the_search_is(day: MatchDay, r
     await day.search(event_id, 3, "x-browser", failure="login expired")
     page = (await reader.get(f"/footy/goals/{event_id}")).text
     assert "attempt 3 of 15" in page
-    assert "x-browser (login expired)" in page
+    assert "X does not answer: login expired." in page
     await day.candidate(event_id, outcome="wrong minute", reason="the clock shows 71")
     await day.candidate(event_id, outcome="filmed from a screen")
     await day.candidate(event_id, outcome="wrong minute", reason="the clock shows 70")
@@ -220,7 +220,7 @@ async def test_the_trail_tells_who_saw_it_what_was_searched_and_what_became_of_e
     for nothing in ("monitor-scheduled", "download1-liverpool"):
         assert nothing not in page, nothing
     # Twenty searches with one query are one row.
-    assert page.count("Search on") == 1
+    assert page.count("Searched on") == 1
     for words in ("20×", "C. Gakpo → D. Szoboszlai", "2 found", "the clock shows &lt;71&gt;"):
         assert words in page, words
     assert "2 found: 1 stored, 1 wrong minute." in page or "2 found: 1 wrong minute, 1 stored." in page
@@ -271,30 +271,30 @@ async def test_the_api_lists_in_pages_and_never_gives_a_fingerprint(
     assert (await reader.get("/api/footy/fixtures/99")).status_code == 404
 
 
-async def test_only_administrators_change_what_is_followed(
+async def test_only_administrators_change_what_is_fetched_for_everybody(
     app: FastAPI, day: MatchDay, reader: httpx.AsyncClient
 ) -> None:
     await day.fixture(1)
     form = {"kind": "team", "id": "11", "name": "Liverpool"}
     assert (await reader.post("/footy/follow", data=form)).status_code == 303
     page = (await reader.get("/footy/follow")).text
-    assert "Stop following Liverpool" in page
-    refused = await reader.post("/footy/follow", data=form | {"id": "eleven"})
-    assert refused.status_code == 422
-    assert "1 or higher" in refused.text
+    assert 'id="followed-team-11"' in page
     async with browsing(app, "member") as member:
         seen = await member.get("/footy/follow")
         assert seen.status_code == 200
-        assert "Stop following" not in seen.text
-        assert (await member.post("/footy/follow", data=form)).status_code == 403
-        assert (await member.post("/footy/follow/remove", data=form)).status_code == 403
+        assert "Stop fetching" not in seen.text
+        assert (await member.post("/footy/follow/stop", data=form)).status_code == 403
         assert (await member.post("/api/footy/follow", json={"kind": "team", "id": 5})).status_code == 403
         assert (await member.delete("/api/footy/follow/team/11")).status_code == 403
     assert (await reader.post("/footy/follow/remove", data=form)).status_code == 303
-    assert "Stop following Liverpool" not in (await reader.get("/footy/follow")).text
+    assert 'id="followed-team-11"' not in (await reader.get("/footy/follow")).text
     made = await reader.post("/api/footy/follow", json={"kind": "league", "id": 2, "name": "Champions League"})
     assert made.status_code == 201
     assert any(entry["id"] == 2 for entry in made.json())
+    assert "Stop fetching" in (await reader.get("/footy/follow")).text
+    stopped = await reader.post("/footy/follow/stop", data={"kind": "league", "id": "39"})
+    assert stopped.status_code == 303
+    assert 'id="followed-league-39"' not in (await reader.get("/footy/follow")).text
     left = (await reader.delete("/api/footy/follow/league/2")).json()
     assert not any(entry["kind"] == "league" and entry["id"] == 2 for entry in left)
 
@@ -319,3 +319,42 @@ async def test_trouble_with_a_match_is_shown_as_such(day: MatchDay, reader: http
         page = (await reader.get(path)).text
         assert "Not answered since" in page, path
         assert "The API answered 503." in page, path
+
+
+async def test_a_match_tells_its_cards_substitutions_and_half_time(day: MatchDay, reader: httpx.AsyncClient) -> None:
+    await day.fixture(1, home_goals=1, status="2H", elapsed=75)
+    await day.goal(1)
+    await day.happen(
+        1,
+        (31, "Card", "Yellow Card", "I. Konaté", ""),
+        (60, "Card", "Red Card", "Rodri", ""),
+        (62, "subst", "Substitution 1", "C. Gakpo", "D. Jota"),
+        (70, "Goal", "Missed Penalty", "E. Haaland", ""),
+        half_time="1-0",
+    )
+    page = (await reader.get("/footy/matches/1")).text
+    record = page[page.index('id="record"') :]
+    order = [
+        record.index(word) for word in ("D. Szoboszlai", "I. Konaté", "half-time", "Rodri", "D. Jota", "E. Haaland")
+    ]
+    assert order == sorted(order)
+    for words in ("Yellow card", "Red card", "Substitution", "misses a penalty"):
+        assert words in record, words
+    assert "<b>1–0</b>" in record
+    await day.fixture(2, home_goals=0)
+    assert 'id="record"' not in (await reader.get("/footy/matches/2")).text
+
+
+async def test_clips_of_one_fate_are_one_decision(day: MatchDay, reader: httpx.AsyncClient) -> None:
+    event_id = await one_goal(day)
+    for number in range(40):
+        await day.candidate(event_id, outcome="too short", reason=f"{number % 3}.1 seconds")
+    await day.candidate(event_id, outcome="wrong minute", reason="its clock shows minute 75, not 23")
+    await day.clip(event_id, "share")
+    page = (await reader.get(f"/footy/goals/{event_id}/why")).text
+    decisions = page[page.index('id="decisions"') : page.index('id="trail"')].split("<details")[1:]
+    assert ["stored" in decisions[0], "too short" in decisions[1], "wrong minute" in decisions[2]] == [True] * 3
+    assert len(decisions) == 3
+    opened = [" open>" in decision.split("<summary")[0] for decision in decisions]
+    assert opened == [True, False, True], "what was refused forty times is folded"
+    assert 'href="/footy/clips/share"' in decisions[0]

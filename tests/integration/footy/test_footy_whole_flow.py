@@ -17,6 +17,7 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import PressboxError
+from pressbox.core.spoilers.choice import SEES_ALL
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.renderer import make_clip
@@ -27,7 +28,7 @@ from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ids import media_queue, upload_workflow_id
+from pressbox.footy.ids import clips_queue, media_queue, upload_workflow_id
 from pressbox.footy.manifest import APP
 from pressbox.footy.settings import AliasKind, FootySettings
 from pressbox.footy.wiring import clip_activities, media_activities, polling_activities
@@ -68,12 +69,13 @@ class Day:
         self.workflows = TemporalWorkflows(client, self.queue, POLICY)
         self._resources = resources
 
-    def workers(self) -> tuple[Worker, Worker]:
+    def workers(self) -> tuple[Worker, Worker, Worker]:
         resources, workflows = self._resources, self.workflows
-        polling = polling_activities(resources, self.api, workflows)
-        plain = [*polling, *clip_activities(resources, workflows)]
-        return self._worker(self.queue, plain, True), self._worker(
-            media_queue(self.queue), media_activities(resources, workflows), False
+        plain, clips = clip_activities(resources, workflows)
+        return (
+            self._worker(self.queue, [*polling_activities(resources, self.api, workflows), *plain], True),
+            self._worker(clips_queue(self.queue), clips, False),
+            self._worker(media_queue(self.queue), media_activities(resources, workflows), False),
         )
 
     def _worker(self, queue: str, activities: Sequence[Callable[..., object]], with_workflows: bool) -> Worker:
@@ -103,7 +105,7 @@ class Day:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(900)
 async def test_a_goal_goes_from_the_first_poll_to_ranked_clips_and_the_match_to_the_archive(
     settings: Settings, database: Database, temporal: Client, tmp_path: Path
 ) -> None:
@@ -114,8 +116,8 @@ async def test_a_goal_goes_from_the_first_poll_to_ranked_clips_and_the_match_to_
     settings = settings.with_group(footy)
     async with open_test_resources(settings, database, temporal) as resources:
         day = Day(resources, temporal)
-        plain, media = day.workers()
-        async with plain, media:
+        plain, clips_of_goals, media = day.workers()
+        async with plain, clips_of_goals, media:
             await play(day, resources)
 
 
@@ -132,11 +134,11 @@ async def play(day: Day, resources: Resources) -> None:
     for workflow_id in (f"download1-Liverpool-D-Szoboszlai-{event_id}", upload_workflow_id(event_id)):
         await day.client.get_workflow_handle(workflow_id).result()
 
-    goals = GoalReader(resources.database)
+    goals = GoalReader(resources.database, SEES_ALL)
     (shown,) = (await goals.load_goal(event_id)).clips
     assert shown.timestamp_verified
     assert shown.popularity == 2
-    file = await ClipFiles(resources.database).find(shown.share_id)
+    file = await ClipFiles(resources.database, SEES_ALL).find(shown.share_id)
     assert (await resources.objects.info(file.object_key)) is not None
     candidates = (await goals.load_candidates(event_id)).items
     outcomes = sorted(str(candidate.outcome) for candidate in candidates)

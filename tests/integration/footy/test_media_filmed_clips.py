@@ -10,7 +10,8 @@ from pressbox.demo.clips.disguises import disguise
 from pressbox.demo.clips.renderer import make_clip
 from pressbox.demo.clips.spec import ClipSpec, Disguise
 from pressbox.footy.adapters.media.processes import MediaProcesses
-from pressbox.footy.domain.fingerprints import Fingerprint, match, unpack
+from pressbox.footy.domain.fingerprints import Fingerprint, unpack
+from pressbox.footy.domain.same_scene import match
 from tests.shared_data import shared
 
 # Three scenes of a public test set: in other sizes, grey, with bars, with a logo, and one without its beginning.

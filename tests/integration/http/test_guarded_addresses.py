@@ -4,7 +4,8 @@ import pytest
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import InvalidInputError, RefusedAddressError, TransientError
-from pressbox.core.http.client import GuardedClient, TooManyRedirectsError
+from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.exchange import TooManyRedirectsError
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
 
 

@@ -1,27 +1,25 @@
 """An event with its people in a real database."""
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.ports import Claim, DeliveryResult
 from pressbox.soonish.adapters.event_rows import facts_to_json, read_facts
-from pressbox.soonish.adapters.rows import (
-    ChannelRow,
-    ContactRow,
-    DeliveryRow,
-    EventRow,
-    EventVersionRow,
-    SelectorRow,
-    SubscriptionRow,
-)
+from pressbox.soonish.adapters.ledger import SqlLedger
+from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, EventVersionRow, SelectorRow, SubscriptionRow
 from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
+from pressbox.soonish.ports import DueDelivery
 
+ROUND = Claim("this round", timedelta(seconds=30))
 START = datetime(2027, 5, 1, 17, 30, tzinfo=UTC)
 NOW = datetime(2027, 4, 1, 12, 0, tzinfo=UTC)
 
@@ -113,6 +111,34 @@ class World:
         statement = select(DeliveryRow).where(DeliveryRow.notification_id == notification_id).order_by(DeliveryRow.id)
         async with self.database.unit_of_work() as work:
             return list(await work.session.scalars(statement))
+
+
+_LATER = text("""
+    UPDATE soonish.deliveries
+    SET next_try_at = next_try_at - CAST(:later AS interval), claimed_until = claimed_until - CAST(:later AS interval)
+    WHERE notification_id = :id
+""")
+
+
+async def let_pass(database: Database, notification_id: int, later: timedelta) -> None:
+    """Make deliveries as old as they are after that time: what is due is decided by the database's clock."""
+    async with database.unit_of_work() as work:
+        await work.session.execute(_LATER, {"id": notification_id, "later": later})
+
+
+async def claim(
+    database: Database, notification_id: int, *, later: timedelta = timedelta(0), by: Claim = ROUND
+) -> Sequence[DueDelivery]:
+    """What a round gets after that time. Whatever was claimed before has lapsed when `later` is longer than a lease."""
+    await let_pass(database, notification_id, later)
+    return await SqlLedger(database).claim_due(notification_id, by, 500, opens=False)
+
+
+async def attempt(database: Database, results: Sequence[DeliveryResult], *, by: Claim = ROUND) -> None:
+    """What a round does with what it holds."""
+    ledger = SqlLedger(database)
+    await ledger.note_tries([item.delivery_id for item in results], by)
+    await ledger.record_results(results, by)
 
 
 @pytest.fixture

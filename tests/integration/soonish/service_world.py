@@ -11,26 +11,29 @@ from pressbox.core.accounts.limits import RateLimits
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError, TransientError
-from pressbox.soonish.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.address_vault import AddressVault
+from pressbox.delivery.domain.attempts import AttemptResult
+from pressbox.delivery.domain.channels import ChannelInput, ChannelView
+from pressbox.delivery.domain.targets import Audience, normalise_target
+from pressbox.delivery.ports import AddressFacts, Attempt, OutgoingMessage, SendNow
+from pressbox.delivery.service.channels import ChannelService
 from pressbox.soonish.adapters.calendar_links import CalendarLinks
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
-from pressbox.soonish.contracts import EventSignal
-from pressbox.soonish.domain.channels import ChannelInput, ChannelView
-from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.soonish.contracts import OutboxEntry
 from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.links import Purpose, SignedLinks
-from pressbox.soonish.domain.targets import Audience, normalise_target
+from pressbox.soonish.domain.reminders import WantedReminder
 from pressbox.soonish.domain.views import EventView, Holder, Viewer
-from pressbox.soonish.ports import AddressFacts, Attempt, OutgoingMessage, RequestedReminder, SendNow
+from pressbox.soonish.reminder_ports import RequestedReminder
 from pressbox.soonish.service.board import BoardService
-from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
 from pressbox.soonish.service.guest_limits import GuestLimits
 from pressbox.soonish.service.guests import GuestService, NewSubscription
 from pressbox.soonish.service.inputs import EventInput
 from pressbox.soonish.service.invitations import InvitationService
+from pressbox.soonish.service.organisers import OrganiserService
 from pressbox.soonish.service.relay import WorkflowRelay
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.service.subscriptions import SubscriptionService
@@ -49,9 +52,18 @@ class Temporal:
     cancelled: list[int] = field(default_factory=list)
     away: bool = False
 
-    async def signal_event(self, event_id: int, signals: Sequence[EventSignal]) -> None:
+    async def signal_event(self, event_id: int, signals: Sequence[OutboxEntry]) -> None:
         self._answer()
         self.signals += [(event_id, signal.kind) for signal in signals]
+
+    async def find_failed_events(self) -> Sequence[int]:
+        return ()
+
+    async def start_event(self, event_id: int) -> None:
+        self._answer()
+
+    async def start_late_reminder(self, event_id: int, reminder: WantedReminder) -> None:
+        self._answer()
 
     async def start_reminder(self, reminder: RequestedReminder) -> None:
         self._answer()
@@ -132,6 +144,7 @@ class House:
             subscriptions=SubscriptionService(database, guest_limits, relay),
             guests=GuestService(database, vault, Schemes(), self.target, self.mailbox, self.links, guest_limits, relay),
             board=BoardService(database, relay),
+            organisers=OrganiserService(database),
             links=self.links,
             calendars=CalendarLinks(database, self.links),
         )

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from pressbox.delivery.adapters.apprise_api import AppriseApi
+from pressbox.delivery.domain.attempts import AttemptResult, Level
+from pressbox.delivery.ports import Attempt
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
-from pressbox.soonish.adapters.apprise_api import AppriseApi
-from pressbox.soonish.domain.delivery import AttemptResult, Level
-from pressbox.soonish.ports import Attempt
 
 SECRET = "s3cr3t-token-of-a-person"
 

@@ -10,22 +10,25 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from temporalio.client import WorkflowHistory
 from temporalio.testing import ActivityEnvironment
 from temporalio.worker import Worker
 
 from pressbox.core.config import TemporalSettings
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.delivery.domain.attempts import DeliveryState
 from pressbox.embedded.home import Home
 from pressbox.embedded.temporal_server import EmbeddedTemporal
 from pressbox.soonish.adapters.reminder_schedules import TOO_SOON, TemporalReminderSchedules
+from pressbox.soonish.adapters.workflows import TemporalWorkflows
 from pressbox.soonish.contracts import SoonishPolicy, SweepInput, SweepResult
-from pressbox.soonish.domain.delivery import DeliveryState
 from pressbox.soonish.domain.events import EventFacts
 from pressbox.soonish.domain.reminders import WantedReminder
+from pressbox.soonish.ids import reminder_schedule_id
 from pressbox.soonish.workflows.reminder import ReminderWorkflow
 from tests.fakes.soonish import FakeWorld
-from tests.waiting import until
+from tests.waiting import look_until, until
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +49,7 @@ def server(reachable_folder: Path) -> Iterator[EmbeddedTemporal]:
 @asynccontextmanager
 async def reminding(server: EmbeddedTemporal, world: FakeWorld) -> AsyncIterator[None]:
     client = await connect(TemporalSettings(), server.address, lazy=False)
-    world.schedule_activities._schedules = TemporalReminderSchedules(client, QUEUE)
+    world.schedule_activities._schedules = TemporalReminderSchedules(client, QUEUE, SoonishPolicy())
     async with Worker(
         client,
         task_queue=QUEUE,
@@ -64,16 +67,22 @@ async def due_while_down(server: EmbeddedTemporal, world: FakeWorld) -> WantedRe
     world.events.subscribe(EVENT, 2, [timedelta(minutes=1)])
     reminder = WantedReminder(2, timedelta(minutes=1), start)
     client = await connect(TemporalSettings(), server.address, lazy=False)
-    await TemporalReminderSchedules(client, QUEUE).create(EVENT, reminder)
+    await TemporalReminderSchedules(client, QUEUE, SoonishPolicy()).create(EVENT, reminder)
     await world.reminders.record_schedules(EVENT, [reminder])
     # A schedule that has not taken its first look when it is killed looks only forward later: that is the sweep's case.
-    await asyncio.sleep(2)
+    schedule_id = reminder_schedule_id(EVENT, reminder.subscription_id, int(reminder.offset.total_seconds()))
+    schedule = client.get_workflow_handle(f"temporal-sys-scheduler:{schedule_id}")
+    await look_until(schedule.fetch_history, has_looked, "the first look of the schedule")
     assert server.pid is not None
     os.kill(server.pid, signal.SIGKILL)
     await asyncio.sleep((reminder.fire_at - datetime.now(UTC)).total_seconds() + 1)
     assert not world.sender.sent
     await asyncio.to_thread(server.start)
     return reminder
+
+
+def has_looked(history: WorkflowHistory) -> bool:
+    return any(event.HasField("timer_started_event_attributes") for event in history.events)
 
 
 async def until_cleared(world: FakeWorld) -> None:
@@ -91,23 +100,24 @@ async def test_a_reminder_that_came_due_while_temporal_was_down_is_sent_once_it_
 
 
 @pytest.mark.parametrize(
-    ("later", "swept"),
-    [(timedelta(0), SweepResult(fired=1)), (timedelta(minutes=11), SweepResult(missed=1, deleted=1))],
+    ("later", "outcome"),
+    [(timedelta(0), DeliveryState.SENT), (timedelta(minutes=11), DeliveryState.SKIPPED)],
     ids=["within the catch-up window", "after it"],
 )
 async def test_what_temporal_does_not_catch_up_the_sweep_sends_or_records(
-    server: EmbeddedTemporal, later: timedelta, swept: SweepResult
+    server: EmbeddedTemporal, later: timedelta, outcome: DeliveryState
 ) -> None:
     world = FakeWorld()
     reminder = await due_while_down(server, world)
     client = await connect(TemporalSettings(), server.address, lazy=False)
-    world.sweeps._schedules = TemporalReminderSchedules(client, QUEUE)
-    await world.sweeps._schedules.delete(EVENT, *reminder.key)
+    await TemporalReminderSchedules(client, QUEUE, SoonishPolicy()).delete(EVENT, *reminder.key)
+    world.sweeps._workflows = TemporalWorkflows(client, QUEUE, SoonishPolicy())
     world.clock.ahead = later
     policy = SoonishPolicy(overdue_after=timedelta(0))
-    assert await ActivityEnvironment().run(world.sweeps.sweep_reminders, SweepInput(policy=policy)) == swept
+    swept = await ActivityEnvironment().run(world.sweeps.sweep_reminders, SweepInput(policy=policy))
+    assert swept == SweepResult(fired=1)
     async with reminding(server, world):
         await until_cleared(world)
-    assert len(world.sender.sent) == swept.fired
+    assert len(world.sender.sent) == (outcome is DeliveryState.SENT)
     (delivery,) = world.ledger.deliveries.values()
-    assert delivery.state is (DeliveryState.SENT if swept.fired else DeliveryState.SKIPPED)
+    assert delivery.state is outcome

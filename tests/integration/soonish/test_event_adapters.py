@@ -4,13 +4,13 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import select, update
 
+from pressbox.delivery.adapters.rows import ContactRow
 from pressbox.soonish.adapters import outbox
 from pressbox.soonish.adapters.events import SqlEvents
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
 from pressbox.soonish.adapters.rows import (
-    ContactRow,
     EventRow,
     NotificationRow,
     OutboxRow,
@@ -22,7 +22,7 @@ from pressbox.soonish.adapters.rows import (
 )
 from pressbox.soonish.contracts import EventUpdated, ParticipantAdded
 from pressbox.soonish.domain.events import EventStatus
-from pressbox.soonish.domain.reminders import ReminderOutcome, SubscriptionState, TooLate, WantedReminder
+from pressbox.soonish.domain.reminders import EVERYBODY, ReminderOutcome, SubscriptionState, TooLate, WantedReminder
 from tests.integration.soonish.conftest import NOW, START, World
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -130,12 +130,21 @@ async def test_schedules_are_noted_moved_and_forgotten(world: World) -> None:
     await reminders.record_schedules(world.event_id, wanted)
     await reminders.record_schedules(world.event_id, [WantedReminder(1, HOUR, START + HOUR)])
     assert await reminders.load_schedules(world.event_id, 1) == {(1, 3600): START + HOUR, (1, 86400): START}
-    await reminders.forget_schedules([(1, 3600), (2, 86400), (9, 60)])
+    await reminders.forget_schedules(world.event_id, [(1, 3600), (2, 86400), (9, 60)])
     assert set(await reminders.load_schedules(world.event_id)) == {(1, 86400), (2, 3600)}
     await reminders.record_schedules(world.event_id, [])
-    await reminders.forget_schedules([])
-    assert await reminders.load_overdue(START - DAY) == []
-    assert await reminders.load_overdue(START - DAY + HOUR) == [(world.event_id, WantedReminder(1, DAY, START))]
+    await reminders.forget_schedules(world.event_id, [])
+    assert await reminders.count_schedules(world.event_id) == 2
+    assert await reminders.load_overdue(START - DAY, 10) == []
+    everybody = WantedReminder(EVERYBODY, DAY, START)
+    await reminders.record_schedules(world.event_id, [everybody, WantedReminder(EVERYBODY, HOUR, START)])
+    assert await reminders.load_overdue(START - DAY + HOUR, 10) == [(world.event_id, everybody)]
+    assert await reminders.load_overdue(START, 1) == [(world.event_id, everybody)]
+    shared = {(EVERYBODY, 86400): START, (EVERYBODY, 3600): START}
+    assert await reminders.load_schedules(world.event_id, 9) == shared
+    await reminders.record_schedules(world.event_id, [WantedReminder(EVERYBODY, HOUR, START + HOUR)])
+    await reminders.forget_schedules(world.event_id, [(EVERYBODY, 86400)])
+    assert await reminders.load_schedules(world.event_id, 9) == {(EVERYBODY, 3600): START + HOUR}
 
 
 async def test_what_was_too_late_is_told_until_it_is_wanted_again(world: World) -> None:
@@ -188,15 +197,16 @@ async def test_the_outbox_keeps_its_order_until_signals_are_sent(world: World) -
         await outbox.add_signal(work.session, 1, ParticipantAdded, subscription_id=5)
         await outbox.add_signal(work.session, 2, EventUpdated, version=2)
         await outbox.add_signal(work.session, 1, EventUpdated, version=3)
-    waiting = await box.load_unsent()
-    assert [(event, signal.kind) for event, signal in waiting] == [
-        (1, "participant_added"),
-        (2, "event_updated"),
-        (1, "event_updated"),
-    ]
-    assert await box.load_unsent(2) == [waiting[1]]
-    await box.mark_sent([waiting[0][1].outbox_id, waiting[2][1].outbox_id])
-    assert await box.load_unsent() == [waiting[1]]
+        await work.session.execute(update(OutboxRow).values(created_at=NOW - timedelta(days=365)))
+    assert await box.load_waiting(10) == [1, 2]
+    waiting = await box.claim(1, timedelta(minutes=1), 10)
+    assert [signal.kind for signal in waiting] == ["participant_added", "event_updated"]
+    assert await box.claim(1, timedelta(minutes=1), 10) == [], "somebody tells it"
+    assert await box.load_waiting(10) == [2]
+    await box.release([waiting[0].outbox_id])
+    await box.mark_sent([waiting[1].outbox_id])
+    assert await box.claim(1, timedelta(0), 10) == [waiting[0]]
+    assert await box.load_waiting(10) == [1, 2], "a claim that lapsed is nobody's"
     async with world.database.unit_of_work() as work:
         await work.session.execute(update(OutboxRow).where(OutboxRow.event_id == 1).values(told_at=NOW))
     await SqlEvents(world.database).purge_deleted(NOW + HOUR)

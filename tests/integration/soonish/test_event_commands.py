@@ -16,9 +16,9 @@ from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
 from pressbox.core.config import DatabaseSettings, Settings, TemporalSettings
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
+from pressbox.delivery.domain.channels import ChannelInput
 from pressbox.entry.wiring import open_resources
 from pressbox.soonish.cli import build_commands
-from pressbox.soonish.domain.channels import ChannelInput
 from pressbox.soonish.domain.views import Viewer
 from pressbox.soonish.manifest import rotate_keys, service
 from pressbox.soonish.service.inputs import Preferences

@@ -7,8 +7,9 @@ from sqlalchemy import select, update
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, InvalidInputError, RateLimitedError, TransientError
-from pressbox.soonish.adapters.rows import ContactRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.delivery.adapters.rows import ContactRow
+from pressbox.delivery.domain.attempts import AttemptResult
+from pressbox.soonish.adapters.rows import SubscriptionRow
 from pressbox.soonish.domain.links import Purpose
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder, Viewer

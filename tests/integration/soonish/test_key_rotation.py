@@ -4,9 +4,10 @@ import pytest
 from sqlalchemy import select, text
 
 from pressbox.core.db.database import Database
-from pressbox.soonish.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.rows import ContactRow
 from pressbox.soonish.adapters.key_rotation import seal_again
-from pressbox.soonish.adapters.rows import ContactRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import SubscriptionRow
 from pressbox.soonish.adapters.subscription_rows import save_contact
 from tests.integration.soonish.service_world import KEY, House
 

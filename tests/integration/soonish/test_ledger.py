@@ -2,18 +2,22 @@
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import event, update
+from sqlalchemy import update
 
-from pressbox.soonish.adapters.broken_channels import SqlBrokenChannels
+from pressbox.delivery.adapters.broken_channels import SqlBrokenChannels
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.domain.attempts import PROBE_AFTER, DeliveryState, Level, Verdict
+from pressbox.delivery.ports import Claim, DeliveryResult
 from pressbox.soonish.adapters.ledger import SqlLedger
-from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, SelectorRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import PROBE_AFTER, Cause, DeliveryState, Level, SkipReason, Verdict
+from pressbox.soonish.adapters.rows import SelectorRow, SubscriptionRow
+from pressbox.soonish.domain.delivery import Cause, SkipReason
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.ports import DeliveryResult
-from tests.integration.soonish.conftest import NOW, World
+from tests.integration.soonish.conftest import ROUND, World, attempt, claim
+from tests.statements import count_statements
 
 TEXT = MessageText("Room change", "We meet in room 2.")
+OTHER = Claim("another round", timedelta(seconds=30))
 SENT, FAILED = Verdict(DeliveryState.SENT), Verdict(DeliveryState.FAILED)
 
 
@@ -103,7 +107,7 @@ async def test_everybody_is_in_the_ledger_with_the_reason_why_nothing_was_sent(w
         people["broken"]: (DeliveryState.SKIPPED, SkipReason.CHANNEL_BROKEN),
         people["left"]: (DeliveryState.SKIPPED, SkipReason.LEFT),
     }
-    assert await ledger.load_due(notification, NOW) == []
+    assert await claim(world.database, notification) == []
 
 
 async def test_two_channels_to_the_same_place_are_one_delivery(world: World) -> None:
@@ -137,23 +141,23 @@ async def test_the_organiser_hears_of_the_creation_over_every_active_channel(wor
 async def test_a_try_is_counted_when_it_begins_and_only_pending_ones_are_due(world: World) -> None:
     ledger, people = SqlLedger(world.database), [(await phone(world))[0] for _ in range(3)]
     notification = await opened(world, *people)
-    due = await ledger.load_due(notification, NOW)
+    due = await claim(world.database, notification)
     assert [item.tries for item in due] == [0, 0, 0]
-    await ledger.note_tries([item.delivery_id for item in due], NOW)
+    await ledger.note_tries([item.delivery_id for item in due], ROUND)
     await ledger.record_results(
         [
             DeliveryResult(due[0].delivery_id, SENT),
             DeliveryResult(due[1].delivery_id, Verdict(DeliveryState.PENDING, timedelta(seconds=5)), "busy"),
             DeliveryResult(due[2].delivery_id, Verdict(DeliveryState.UNCERTAIN), "no answer"),
         ],
-        NOW,
+        ROUND,
     )
-    assert await ledger.load_due(notification, NOW) == []
-    again = await ledger.load_due(notification, NOW + timedelta(seconds=5))
+    assert await claim(world.database, notification) == []
+    again = await claim(world.database, notification, later=timedelta(seconds=6))
     assert [(item.delivery_id, item.tries) for item in again] == [(due[1].delivery_id, 1)]
     counts, next_try_at = await ledger.count_deliveries(notification)
     assert (counts.sent, counts.pending, counts.uncertain) == (1, 1, 1)
-    assert next_try_at == NOW + timedelta(seconds=5)
+    assert next_try_at is not None
     rows = await world.ledger(notification)
     assert [row.maybe_twice for row in rows] == [False, False, False]
     assert [row.finished_at is None for row in rows] == [False, True, False]
@@ -162,14 +166,16 @@ async def test_a_try_is_counted_when_it_begins_and_only_pending_ones_are_due(wor
 async def test_a_try_that_was_cut_off_is_repeated_and_marked(world: World) -> None:
     ledger, (subscription, _) = SqlLedger(world.database), await phone(world)
     notification = await opened(world, subscription)
-    [first] = await ledger.load_due(notification, NOW)
-    await ledger.note_tries([first.delivery_id], NOW)
-    [second] = await ledger.load_due(notification, NOW)
+    [first] = await claim(world.database, notification)
+    await ledger.note_tries([first.delivery_id], ROUND)
+    assert await claim(world.database, notification) == [], "somebody is at it"
+    [second] = await claim(world.database, notification, later=timedelta(minutes=1), by=OTHER)
     assert second.tries == 1
-    await ledger.record_results([DeliveryResult(second.delivery_id, SENT)], NOW)
+    await attempt(world.database, [DeliveryResult(second.delivery_id, SENT)], by=OTHER)
     [row] = await world.ledger(notification)
     assert (row.state, row.maybe_twice, row.trying_since) == (DeliveryState.SENT, True, None)
-    await ledger.record_results([DeliveryResult(second.delivery_id, FAILED, "late answer")], NOW)
+    await ledger.record_results([DeliveryResult(second.delivery_id, FAILED, "late answer")], ROUND)
+    await ledger.record_results([DeliveryResult(second.delivery_id, FAILED, "late answer")], OTHER)
     [row] = await world.ledger(notification)
     assert row.state == DeliveryState.SENT, "a final state stays"
 
@@ -177,50 +183,78 @@ async def test_a_try_that_was_cut_off_is_repeated_and_marked(world: World) -> No
 async def test_a_channel_breaks_after_three_failures_and_one_success_mends_it(world: World) -> None:
     ledger, (subscription, channel) = SqlLedger(world.database), await phone(world)
 
-    async def attempt(version: str, verdict: Verdict) -> ChannelRow:
+    async def deliver(version: str, verdict: Verdict) -> ChannelRow:
         notification = await opened(world, subscription, version=version)
-        for item in await ledger.load_due(notification, NOW):
-            await ledger.note_tries([item.delivery_id], NOW)
-            await ledger.record_results([DeliveryResult(item.delivery_id, verdict, "gone")], NOW)
+        for item in await claim(world.database, notification):
+            await ledger.note_tries([item.delivery_id], ROUND)
+            await ledger.record_results([DeliveryResult(item.delivery_id, verdict, "gone")], ROUND)
         async with world.database.unit_of_work() as work:
             return await work.session.get_one(ChannelRow, channel)
 
-    assert (await attempt("1", FAILED)).broken_at is None
-    assert (await attempt("2", SENT)).failures == 0
-    assert (await attempt("3", FAILED)).last_error == "gone"
-    assert (await attempt("4", FAILED)).broken_at is None
-    assert (await attempt("5", FAILED)).broken_at == NOW
+    assert (await deliver("1", FAILED)).broken_at is None
+    assert (await deliver("2", SENT)).failures == 0
+    assert (await deliver("3", FAILED)).last_error == "gone"
+    assert (await deliver("4", FAILED)).broken_at is None
+    assert (await deliver("5", FAILED)).broken_at is not None
     skipped = await opened(world, subscription, version="6")
     assert [row.reason for row in await world.ledger(skipped)] == [SkipReason.CHANNEL_BROKEN]
 
 
-async def test_an_address_breaks_too(world: World) -> None:
-    ledger, subscription = SqlLedger(world.database), await world.by_address()
+async def test_a_delivery_that_is_put_off_is_due_later_and_was_not_tried(world: World) -> None:
+    ledger, people = SqlLedger(world.database), [(await phone(world))[0] for _ in range(3)]
+    notification = await opened(world, *people)
+    soon, late, sent = await claim(world.database, notification)
+    await attempt(world.database, [DeliveryResult(sent.delivery_id, SENT)])
+    waits = {soon.delivery_id: timedelta(seconds=15), late.delivery_id: timedelta(hours=1)}
+    await ledger.postpone(waits | {sent.delivery_id: timedelta(hours=2)}, ROUND)
+    assert await claim(world.database, notification) == []
+    assert await claim(world.database, notification, later=timedelta(minutes=1)) == [soon]
+    counts, next_try_at = await ledger.count_deliveries(notification)
+    assert (counts.sent, counts.pending) == (1, 2)
+    assert next_try_at is not None
+    assert [row.tries for row in await world.ledger(notification)] == [0, 0, 1]
+
+
+async def test_a_place_that_never_answers_is_broken_after_a_while(world: World) -> None:
+    subscription, channel = await phone(world)
+    uncertain = Verdict(DeliveryState.UNCERTAIN)
     for version in "123":
         notification = await opened(world, subscription, version=version)
-        [item] = await ledger.load_due(notification, NOW)
-        await ledger.record_results([DeliveryResult(item.delivery_id, FAILED, "gone")], NOW)
+        [item] = await claim(world.database, notification)
+        await attempt(world.database, [DeliveryResult(item.delivery_id, uncertain, "no answer came")])
+    async with world.database.unit_of_work() as work:
+        row = await work.session.get_one(ChannelRow, channel)
+        assert row.broken_at is not None
+        assert row.last_error == "no answer came"
+
+
+async def test_an_address_breaks_too(world: World) -> None:
+    subscription = await world.by_address()
+    for version in "123":
+        notification = await opened(world, subscription, version=version)
+        [item] = await claim(world.database, notification)
+        await attempt(world.database, [DeliveryResult(item.delivery_id, FAILED, "gone")])
     async with world.database.unit_of_work() as work:
         contact = await work.session.get_one(ContactRow, int(item.channel_key.removeprefix("contact:")))
-        assert contact.broken_at == NOW
+        assert contact.broken_at is not None
 
 
 async def test_who_leaves_or_mutes_gets_nothing_that_was_queued_before(world: World) -> None:
     """Also what a target had put off with Retry-After, and what was already noted for a try of this round."""
     ledger, people = SqlLedger(world.database), [(await phone(world))[0] for _ in range(4)]
     notification = await opened(world, *people)
-    stays, leaves, mutes, put_off = await ledger.load_due(notification, NOW)
-    assert await ledger.note_tries([put_off.delivery_id], NOW) == {put_off.delivery_id}
+    stays, leaves, mutes, put_off = await claim(world.database, notification)
+    assert await ledger.note_tries([put_off.delivery_id], ROUND) == {put_off.delivery_id}
     later = Verdict(DeliveryState.PENDING, timedelta(hours=2))
-    await ledger.record_results([DeliveryResult(put_off.delivery_id, later, "It answered 429.")], NOW)
+    await ledger.record_results([DeliveryResult(put_off.delivery_id, later, "It answered 429.")], ROUND)
     for item, state in ((leaves, "left"), (mutes, "muted"), (put_off, "left")):
         async with world.database.unit_of_work() as work:
             mine = update(SubscriptionRow).where(SubscriptionRow.id == item.subscription_id)
             await work.session.execute(mine.values(state=state))
     due = [item.delivery_id for item in (stays, leaves, mutes)]
-    assert await ledger.note_tries(due, NOW) == {stays.delivery_id}
-    await ledger.record_results([DeliveryResult(stays.delivery_id, SENT)], NOW)
-    assert await ledger.load_due(notification, NOW + timedelta(hours=3)) == []
+    assert await ledger.note_tries(due, ROUND) == {stays.delivery_id}
+    await ledger.record_results([DeliveryResult(stays.delivery_id, SENT)], ROUND)
+    assert await claim(world.database, notification, later=timedelta(hours=3)) == []
     assert [(row.state, row.reason) for row in await world.ledger(notification)] == [
         (DeliveryState.SENT, ""),
         (DeliveryState.SKIPPED, SkipReason.LEFT),
@@ -230,56 +264,58 @@ async def test_who_leaves_or_mutes_gets_nothing_that_was_queued_before(world: Wo
 
 
 async def test_an_outage_of_our_own_mail_server_breaks_nobodys_address(world: World) -> None:
-    ledger, subscription = SqlLedger(world.database), await world.by_address()
+    subscription = await world.by_address()
     for version in "12345":
         notification = await opened(world, subscription, version=version)
-        [item] = await ledger.load_due(notification, NOW)
+        [item] = await claim(world.database, notification)
         result = DeliveryResult(item.delivery_id, FAILED, "The mail server answered 421.", is_own_fault=True)
-        await ledger.record_results([result], NOW)
+        await attempt(world.database, [result])
     async with world.database.unit_of_work() as work:
         contact = await work.session.get_one(ContactRow, int(item.channel_key.removeprefix("contact:")))
         assert (contact.failures, contact.broken_at) == (0, None)
 
 
 async def test_a_broken_address_is_tried_again_later_and_hears_what_it_missed(world: World) -> None:
-    ledger, subscription = SqlLedger(world.database), await world.by_address()
+    subscription = await world.by_address()
     contact = update(ContactRow)
 
-    async def attempt(version: str, verdict: Verdict) -> ContactRow:
+    async def deliver(version: str, verdict: Verdict) -> ContactRow:
         notification = await opened(world, subscription, version=version)
-        [item] = await ledger.load_due(notification, NOW)
-        assert item.failing_since == broken_at
-        await ledger.record_results([DeliveryResult(item.delivery_id, verdict, "gone")], NOW)
+        [item] = await claim(world.database, notification)
+        assert (item.failing_since is not None) == is_broken
+        await attempt(world.database, [DeliveryResult(item.delivery_id, verdict, "gone")])
         async with world.database.unit_of_work() as work:
             return await work.session.get_one(ContactRow, int(item.channel_key.removeprefix("contact:")))
 
-    broken_at = None
+    is_broken = False
     for version in "123":
-        row = await attempt(version, FAILED)
-    broken_at = NOW
-    assert (row.broken_at, row.probe_at) == (NOW, NOW + PROBE_AFTER)
+        row = await deliver(version, FAILED)
+    is_broken, broken_at = True, row.broken_at
+    assert broken_at is not None
+    assert row.probe_at == broken_at + PROBE_AFTER
     waiting = await opened(world, subscription, version="4")
     assert [row.reason for row in await world.ledger(waiting)] == [SkipReason.CHANNEL_BROKEN]
     past = datetime.now(UTC) - timedelta(minutes=1)
-    for version, verdict, expected in (("5", FAILED, (NOW, NOW + PROBE_AFTER)), ("6", SENT, (None, None))):
+    for version, verdict in (("5", FAILED), ("6", SENT)):
         async with world.database.unit_of_work() as work:
             await work.session.execute(contact.values(probe_at=past))
-        row = await attempt(version, verdict)
-        assert (row.broken_at, row.probe_at) == expected
+        row = await deliver(version, verdict)
+        assert (row.broken_at, row.probe_at is None) == ((None, True) if verdict is SENT else (broken_at, False))
+    assert row.failures == 0
 
 
 async def test_stopping_skips_the_rest_and_says_what_may_have_arrived(world: World) -> None:
     ledger, people = SqlLedger(world.database), [(await phone(world))[0] for _ in range(4)]
     notification = await announce(world, *people)
     await ledger.open_batch(notification, 0, 3)
-    done, flying, _ = await ledger.load_due(notification, NOW)
-    await ledger.note_tries([done.delivery_id, flying.delivery_id], NOW)
-    await ledger.record_results([DeliveryResult(done.delivery_id, SENT)], NOW)
+    done, flying, _ = await claim(world.database, notification)
+    await ledger.note_tries([done.delivery_id, flying.delivery_id], ROUND)
+    await ledger.record_results([DeliveryResult(done.delivery_id, SENT)], ROUND)
     await ledger.cancel(notification)
     states = [row.state for row in await world.ledger(notification)]
     assert states == [DeliveryState.SENT, DeliveryState.UNCERTAIN, DeliveryState.SKIPPED, DeliveryState.SKIPPED]
     assert await ledger.open_batch(notification, people[2], 500) == (None, 4), "nobody is added after the stop"
-    await ledger.record_results([DeliveryResult(flying.delivery_id, SENT)], NOW)
+    await ledger.record_results([DeliveryResult(flying.delivery_id, SENT)], ROUND)
     assert (await ledger.count_deliveries(notification))[0].sent == 2, "an answer that came after the stop is the truth"
 
 
@@ -293,19 +329,14 @@ async def test_a_missed_reminder_is_recorded_with_its_reason(world: World) -> No
 async def test_a_batch_of_many_costs_a_handful_of_statements(world: World) -> None:
     people = [(await phone(world))[0] for _ in range(60)]
     ledger, notification = SqlLedger(world.database), await announce(world, *people)
-    statements: list[str] = []
-
-    def note(*arguments: object) -> None:
-        statements.append(str(arguments[2]))
-
-    event.listen(world.database.engine.sync_engine, "before_cursor_execute", note)
-    await ledger.open_batch(notification, 0, 500)
-    due = await ledger.load_due(notification, NOW)
-    await ledger.note_tries([item.delivery_id for item in due], NOW)
-    await ledger.record_results([DeliveryResult(item.delivery_id, SENT) for item in due], NOW)
-    event.remove(world.database.engine.sync_engine, "before_cursor_execute", note)
+    with count_statements(world.database) as statements:
+        await ledger.open_batch(notification, 0, 500)
+        due = await claim(world.database, notification)
+        await ledger.note_tries([item.delivery_id for item in due], ROUND)
+        await ledger.record_results([DeliveryResult(item.delivery_id, SENT) for item in due], ROUND)
     assert len(due) == 60
-    assert len(statements) <= 25
+    # Five of them put the message into the inboxes.
+    assert len(statements) <= 30
 
 
 async def test_a_broken_channel_is_given_out_once_with_the_ways_that_still_work(world: World) -> None:

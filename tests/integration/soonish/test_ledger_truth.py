@@ -1,6 +1,5 @@
 """The ledger after one message to targets of every kind: it says what is true of each, and none delays the others."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
@@ -8,33 +7,26 @@ import pytest
 from sqlalchemy import select, update
 
 from pressbox.core.config import HttpSettings, Settings
+from pressbox.delivery.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.routing_sender import build_sender
+from pressbox.delivery.adapters.rows import ContactRow
+from pressbox.delivery.domain.attempts import Level
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, Request
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.activities.dispatch import Dispatcher
-from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.ledger import SqlLedger
-from pressbox.soonish.adapters.routing_sender import build_sender
-from pressbox.soonish.adapters.rows import ContactRow, DeliveryRow, EventRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, SubscriptionRow
+from pressbox.soonish.adapters.unwanted import UnwantedSubscriptions
 from pressbox.soonish.adapters.wordings import SqlWordings
-from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
-from tests.integration.soonish.conftest import World
-from tests.waiting import until
+from tests.integration.soonish.conftest import World, let_pass
+from tests.waiting import look_until, until
 
 QUICK = 30
-
-
-class Clock:
-    """Pauses between tries pass at once; what is sent takes its real time."""
-
-    def __init__(self) -> None:
-        self.ahead = timedelta()
-
-    def __call__(self) -> datetime:
-        return datetime.now(UTC) + self.ahead
 
 
 @pytest.fixture
@@ -50,12 +42,13 @@ class Mailing:
         self.world = world
         self.target = target
         self.vault = AddressVault(["an instance key"])
-        self.clock = Clock()
         self.ledger = SqlLedger(world.database)
         settings = Settings(http=HttpSettings(allow=(f"127.0.0.1:{target.port}", "127.0.0.1:1")))
-        self.sender = build_sender(settings, world.database, self.vault.reveal)
+        self.sender = build_sender(
+            settings, world.database, self.vault.reveal, find_unwanted=UnwantedSubscriptions(world.database).find
+        )
         links = SignedLinks("https://example.org", ["key"])
-        self.post = Dispatcher(self.ledger, self.sender, links, SqlWordings(world.database, links), self.clock)
+        self.post = Dispatcher(self.ledger, self.sender, links, SqlWordings(world.database, links))
         self.names: dict[int, str] = {}
         self.notification_id = 0
 
@@ -111,6 +104,7 @@ async def test_the_ledger_says_what_is_true_of_every_kind_of_target(world: World
         target.tell("gone", Kind.GONE)
         target.tell("down", Kind.FAILING)
         await mailing.accept()
+        begun = datetime.now(UTC)
         await mailing.try_once()
         first = await mailing.rows()
         assert {name: row.state for name, row in first.items()} == {
@@ -125,11 +119,9 @@ async def test_the_ledger_says_what_is_true_of_every_kind_of_target(world: World
         }
         wait = first["busy"].next_try_at
         assert wait is not None
-        assert timedelta(seconds=5) < wait - datetime.now(UTC) <= timedelta(seconds=7), (
-            "the wish of the target is obeyed"
-        )
-        for ahead in (5, 20):
-            mailing.clock.ahead = timedelta(seconds=ahead)
+        assert begun < wait - timedelta(seconds=7) <= datetime.now(UTC), "the wish of the target is obeyed"
+        for later in (5, 15):
+            await let_pass(world.database, mailing.notification_id, timedelta(seconds=later))
             await mailing.try_once()
         last = await mailing.rows()
         assert {name: (row.state, row.tries) for name, row in last.items() if name != "busy"} == {
@@ -152,14 +144,20 @@ async def test_a_busy_target_gets_it_when_it_said(world: World, target: Notifica
         await mailing.person("busy")
         target.tell("busy", Kind.BUSY, seconds=1, times=1)
         await mailing.accept()
-        await mailing.try_once()
-        await mailing.try_once()
-        row = (await mailing.rows())["busy"]
-        assert (row.state, row.tries) == ("pending", 1), "not before its moment"
-        await asyncio.sleep(1.2)
-        await mailing.try_once()
-        row = (await mailing.rows())["busy"]
-        assert (row.state, row.tries) == ("sent", 2)
+
+        async def tried() -> DeliveryRow:
+            await mailing.try_once()
+            return (await mailing.rows())["busy"]
+
+        begun = datetime.now(UTC)
+        row = await tried()
+        assert (row.state, row.tries) == ("pending", 1)
+        wait = row.next_try_at
+        assert wait is not None
+        assert wait >= begun + timedelta(seconds=1)
+        row = await look_until(tried, lambda row: row.state == "sent", "the second try")
+        assert row.tries == 2
+        assert datetime.now(UTC) >= wait, "not before its moment"
         assert len(target.of("busy")) == 1
 
 

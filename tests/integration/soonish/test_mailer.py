@@ -1,17 +1,19 @@
 """Mail to people without an account, against a mail server on loopback that behaves as it is told."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
 from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.delivery.adapters import mail_connection
+from pressbox.delivery.adapters.mailer import SmtpMailer, unsubscribe_headers
+from pressbox.delivery.domain.attempts import AttemptResult
+from pressbox.delivery.settings import SmtpSecurity
 from pressbox.demo.simulators.behaviour import Kind
-from pressbox.demo.simulators.mail_sink import MailSink
-from pressbox.soonish.adapters import mailer as mailer_module
-from pressbox.soonish.adapters.mailer import SmtpMailer, unsubscribe_headers
-from pressbox.soonish.domain.delivery import AttemptResult
-from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
+from pressbox.demo.simulators.mail_sink import MailPolicy, MailSink
+from pressbox.soonish.settings import SoonishSettings
 
 ANNA = "anna@example.org"
 
@@ -77,7 +79,7 @@ async def test_what_is_no_address_is_refused_without_asking_the_server(sink: Mai
 async def test_each_misbehaviour_has_its_own_meaning(
     sink: MailSink, kind: Kind, expected: AttemptResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mailer_module, "TIMEOUT_SECONDS", 0.5)
+    monkeypatch.setattr(mail_connection, "CONFIRMATION_SECONDS", 0.5)
     sink.tell(ANNA, kind)
     attempt = await SmtpMailer(settings(sink)).attempt(ANNA, "x", "y")
     assert attempt.result is expected
@@ -122,17 +124,46 @@ async def test_an_address_with_letters_beyond_ascii_is_written_to(sink: MailSink
     assert len(sink.to("jürgen@example.org")) == 1
 
 
+async def test_a_domain_with_letters_beyond_ascii_needs_nothing_of_the_server() -> None:
+    async with MailSink(policy=MailPolicy(extensions=())) as sink:
+        sender = "Münchner Runde <runde@münchen.example>"
+        mailer = SmtpMailer(settings(sink, smtp_from=sender))
+        assert (await mailer.attempt("info@müller.example", "x", "y")).result is AttemptResult.ACCEPTED
+        [mail] = sink.to("info@xn--mller-kva.example")
+        assert mail.sender == "runde@xn--mnchen-3ya.example"
+        assert mail.headers["From"].startswith("Münchner Runde <runde@xn--")
+        refused = await mailer.attempt("jürgen@example.org", "x", "y")
+        assert refused.result is AttemptResult.REFUSED
+        assert "such characters" in refused.reason
+        assert len(sink.received) == 1
+
+
+async def test_a_sender_that_cannot_be_used_is_not_the_fault_of_the_recipient(sink: MailSink) -> None:
+    attempt = await SmtpMailer(settings(sink, smtp_from="Events")).attempt(ANNA, "x", "y")
+    assert attempt.result is AttemptResult.UNAVAILABLE
+    assert attempt.is_own_fault
+    assert "sender address" in attempt.reason
+
+
+async def test_a_mail_that_is_larger_than_the_server_takes_is_refused_before_it_is_sent() -> None:
+    async with MailSink(policy=MailPolicy(extensions=("SIZE 2000",))) as sink:
+        mailer = SmtpMailer(settings(sink))
+        assert (await mailer.attempt(ANNA, "x", "y")).result is AttemptResult.ACCEPTED
+        attempt = await mailer.attempt(ANNA, "x", "y" * 3000)
+        assert attempt.result is AttemptResult.REFUSED
+        assert "larger" in attempt.reason
+        assert len(sink.received) == 1
+
+
 @pytest.mark.parametrize("farewell", [b"", b"421 Closing\r\n", b"500 What?\r\n"])
 async def test_what_the_server_accepted_is_sent_whatever_it_answers_to_the_farewell(
     farewell: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mailer_module, "QUIT_SECONDS", 0.2)
-
-    class Rude(MailSink):
-        farewell_line = farewell
-
-    async with Rude() as sink:
-        attempt = await SmtpMailer(settings(sink)).attempt(ANNA, "x", "y")
+    monkeypatch.setattr(mail_connection, "QUIT_SECONDS", 0.2)
+    async with MailSink(policy=MailPolicy(farewell=farewell)) as sink:
+        mailer = SmtpMailer(settings(sink))
+        attempt = await mailer.attempt(ANNA, "x", "y")
+        await asyncio.to_thread(mailer.close)
         assert attempt.result is AttemptResult.ACCEPTED
         assert len(sink.to(ANNA)) == 1
 

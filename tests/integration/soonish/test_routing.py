@@ -3,24 +3,30 @@
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 import pytest
-from sqlalchemy import event, update
+from sqlalchemy import update
 
 from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
+from pressbox.delivery.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.routing_sender import RoutingSender, build_sender
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.domain.attempts import AttemptResult, Level
+from pressbox.delivery.ports import NoTurnError, OutgoingMessage
+from pressbox.delivery.settings import SmtpSecurity
+from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
-from pressbox.demo.simulators.mail_sink import MailSink
+from pressbox.demo.simulators.mail_sink import MailPolicy, MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
-from pressbox.soonish.adapters.address_vault import AddressVault
-from pressbox.soonish.adapters.routing_sender import RoutingSender, build_sender
-from pressbox.soonish.adapters.rows import ChannelRow, ContactRow
-from pressbox.soonish.domain.delivery import AttemptResult, Level, SkipReason
+from pressbox.soonish.adapters.unwanted import UnwantedSubscriptions
+from pressbox.soonish.domain.delivery import SkipReason
 from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.ports import OutgoingMessage
-from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
+from pressbox.soonish.settings import SoonishSettings
 from tests.integration.soonish.conftest import World
+from tests.statements import count_statements
 
 MESSAGE = OutgoingMessage(
     "Room change", "Room 12.", Level.INFO, "https://example.org/why/1", "https://example.org/unsubscribe/1"
@@ -37,11 +43,13 @@ class Outside:
     user_id: int
     senders: list[RoutingSender] = field(default_factory=list)
 
-    def sender(self, api: str | None = None) -> RoutingSender:
-        self.senders.append(build_sender(self.settings(api), self.database, self.vault.reveal))
+    def sender(self, api: str | None = None, mails_per_minute: float = 600.0) -> RoutingSender:
+        settings = self.settings(api, mails_per_minute)
+        unwanted = UnwantedSubscriptions(self.database).find
+        self.senders.append(build_sender(settings, self.database, self.vault.reveal, find_unwanted=unwanted))
         return self.senders[-1]
 
-    def settings(self, api: str | None = None) -> Settings:
+    def settings(self, api: str | None = None, mails_per_minute: float = 600.0) -> Settings:
         return Settings(
             http=HttpSettings(allow=(f"127.0.0.1:{self.target.port}",)),
             applications=(
@@ -51,6 +59,7 @@ class Outside:
                     smtp_from="events@example.org",
                     smtp_security=SmtpSecurity.NONE,
                     apprise_api_url=api,
+                    mails_per_minute=mails_per_minute,
                 ),
             ),
         )
@@ -145,19 +154,53 @@ async def test_with_an_apprise_server_nothing_but_mail_leaves_this_process(outsi
     assert len(outside.mail.received) == 1
 
 
+async def test_mail_of_two_processes_together_keeps_the_pace_of_the_server(outside: Outside) -> None:
+    senders = [outside.sender(mails_per_minute=0.1) for _ in range(2)]
+    keys = [await outside.contact(f"p{number}@example.org", "email") for number in range(4)]
+    attempts = await asyncio.gather(*(sender.send(key, MESSAGE) for sender in senders for key in keys))
+    assert sorted(attempt.result for attempt in attempts) == sorted(
+        [AttemptResult.ACCEPTED, *[AttemptResult.UNAVAILABLE] * 7]
+    )
+    assert len(outside.mail.received) == 1
+    with pytest.raises(NoTurnError):
+        async with senders[1].turn(keys[3]):
+            pytest.fail("it has no turn")
+
+
+async def test_a_mail_server_that_is_away_is_left_alone_by_all_and_delays_nobody_else(outside: Outside) -> None:
+    first, second = outside.sender(), outside.sender()
+    phone, mail = await outside.channel("phone"), await outside.contact("anna@example.org", "email")
+    outside.mail.policy = MailPolicy(greeting=b"421 Too many connections\r\n")
+    assert (await first.send(mail, MESSAGE)).is_own_fault
+    for sender in (first, second):
+        with pytest.raises(NoTurnError) as caught:
+            async with sender.turn(mail):
+                pytest.fail("nobody asks the server again so soon")
+        assert caught.value.wait > timedelta(seconds=5)
+    assert outside.mail.connections == 1
+    assert (await second.send(phone, MESSAGE)).result is AttemptResult.ACCEPTED
+
+
+async def test_what_a_target_asked_of_one_process_is_heard_by_the_other(outside: Outside) -> None:
+    first, second = outside.sender(), outside.sender()
+    busy, other = await outside.channel("busy"), await outside.channel("other")
+    outside.target.tell("busy", Kind.BUSY, seconds=3000, times=1)
+    assert (await first.send(busy, MESSAGE)).retry_after == timedelta(seconds=3000)
+    held = await second.send(busy, MESSAGE)
+    assert held.result is AttemptResult.UNAVAILABLE
+    assert held.retry_after is not None
+    assert held.retry_after > timedelta(seconds=1500)
+    assert outside.target.of("busy") == []
+    assert (await second.send(other, MESSAGE)).result is AttemptResult.ACCEPTED
+
+
 async def test_many_at_once_share_a_few_statements(outside: Outside) -> None:
     keys = [await outside.channel(f"phone-{number}") for number in range(40)]
     sender = outside.sender()
-    asked: list[str] = []
-
-    def note(_: object, __: object, statement: str, *___: object) -> None:
-        if "FROM soonish.channels" in statement:
-            asked.append(statement)
-
-    event.listen(outside.database.engine.sync_engine, "before_cursor_execute", note)
-    attempts = await asyncio.gather(*(sender.send(key, MESSAGE) for key in keys))
+    with count_statements(outside.database) as statements:
+        attempts = await asyncio.gather(*(sender.send(key, MESSAGE) for key in keys))
     assert {attempt.result for attempt in attempts} == {AttemptResult.ACCEPTED}
-    assert len(asked) == 1
+    assert len([one for one in statements if "FROM soonish.channels" in one]) == 1
 
 
 async def test_an_address_of_an_unknown_key_is_an_error_and_not_an_attempt(outside: Outside) -> None:
@@ -179,7 +222,7 @@ async def test_nothing_is_sent_for_a_subscription_that_has_ended_at_the_last_mom
         await world.subscriber(state=state)
         for state in (SubscriptionState.ACTIVE, SubscriptionState.MUTED, SubscriptionState.LEFT)
     ]
-    attempts = [await sender.send(key, replace(MESSAGE, subscription_id=number)) for number in (active, muted, left, 0)]
+    attempts = [await sender.send(key, replace(MESSAGE, recipient_id=number)) for number in (active, muted, left, 0)]
     assert [(attempt.result, attempt.reason) for attempt in attempts] == [
         (AttemptResult.ACCEPTED, ""),
         (AttemptResult.UNWANTED, SkipReason.MUTED),

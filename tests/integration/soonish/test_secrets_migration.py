@@ -5,7 +5,8 @@ from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
-from pressbox.core.db.migrate import MIGRATIONS, upgrade
+from pressbox.core.db.migrate import upgrade
+from pressbox.core.db.versions import MIGRATIONS
 from tests.integration.soonish.conftest import World
 from tests.integration.soonish.test_ledger import opened
 

@@ -15,16 +15,19 @@ from pressbox.core.errors import (
     NotSignedInError,
     TransientError,
 )
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.domain.attempts import AttemptResult, DeliveryState, Level, Verdict
+from pressbox.delivery.domain.channels import ChannelInput
+from pressbox.delivery.ports import DeliveryResult
 from pressbox.soonish.adapters.reminders import SqlReminders
-from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, EventRow, SubscriptionRow
-from pressbox.soonish.domain.channels import ChannelInput
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level, Verdict
+from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.links import Purpose
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder, Viewer
-from pressbox.soonish.ports import DeliveryResult
 from pressbox.soonish.service.inputs import Announcement, Preferences
+from tests.integration.soonish.conftest import ROUND, claim
 from tests.integration.soonish.service_world import START, House, soon
 
 SECRET_URL = "ntfy://example.org/k3y-of-nobody-else"
@@ -351,10 +354,10 @@ async def test_the_board_shows_every_delivery_and_the_link_says_why(house: House
     made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences(tags=("family",)))
     message = await house.service.board.announce(organiser, event.slug, Announcement("Room 2", title="Room change"))
     await house.ledger.open_batch(message.id, 0, 500)
-    [due] = await house.ledger.load_due(message.id, START)
-    await house.ledger.note_tries([due.delivery_id], START)
+    [due] = await claim(house.database, message.id)
+    await house.ledger.note_tries([due.delivery_id], ROUND)
     uncertain = DeliveryResult(due.delivery_id, Verdict(DeliveryState.UNCERTAIN), "no answer in time")
-    await house.ledger.record_results([uncertain], START)
+    await house.ledger.record_results([uncertain], ROUND)
     board = house.service.board
     [line] = await board.list_deliveries(organiser, message.id)
     assert (line.name, line.channel, line.state, line.tries, line.reason) == (

@@ -13,11 +13,11 @@ from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.embedded.ports import free_port
 from pressbox.soonish.adapters.workflows import TemporalWorkflows
-from pressbox.soonish.contracts import EventCancelled, ParticipantAdded, SoonishPolicy
+from pressbox.soonish.contracts import EventCancelled, MessageResent, ParticipantAdded, SoonishPolicy
 from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventFacts, EventStatus
-from pressbox.soonish.ids import adhoc_workflow_id, event_workflow_id
-from pressbox.soonish.ports import RequestedReminder
+from pressbox.soonish.ids import adhoc_workflow_id, event_workflow_id, resend_workflow_id
+from pressbox.soonish.reminder_ports import RequestedReminder
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 from pressbox.soonish.workflows.event import EventWorkflow
 from tests.fakes.soonish import FakeWorld
@@ -75,6 +75,29 @@ async def test_a_requested_reminder_is_started_once_and_can_be_cancelled(
     await handle.terminate()
     await workflows.start_reminder(RequestedReminder(event_id, event_id, 1, SOON))
     assert (await handle.describe()).run_id == first.run_id, "asked once, reminded once"
+
+
+async def test_a_message_that_is_sent_again_has_one_broadcast_of_its_own(
+    temporal: Client, workflows: TemporalWorkflows, queue: str, event_id: int
+) -> None:
+    world = FakeWorld()
+    world.events.create(event_id, EventFacts("Concert", SOON, "Europe/Berlin"))
+    number = world.ledger.write(event_id, Cause.ANNOUNCEMENT, "1", [2])
+    again = MessageResent(outbox_id=7, notification_id=number)
+    async with Worker(
+        temporal,
+        task_queue=queue,
+        workflows=[BroadcastWorkflow],
+        activities=world.activities,
+        interceptors=[ErrorInterceptor()],
+    ):
+        await workflows.signal_event(event_id, [again])
+        handle = temporal.get_workflow_handle(resend_workflow_id(event_id, number, 7))
+        await handle.result()
+        first = (await handle.describe()).run_id
+        await workflows.signal_event(event_id, [again])
+        assert (await handle.describe()).run_id == first, "asked once, sent once"
+    assert world.sender.to(2) == ["announcement 1"]
 
 
 async def test_cancelling_what_does_not_run_is_fine(workflows: TemporalWorkflows, event_id: int) -> None:

@@ -16,6 +16,8 @@ from pressbox.core.app import AppManifest, Credential, CredentialKind, Resources
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.curator.apps.wiring import app_service
+from pressbox.delivery.push.store import PushStore
+from pressbox.demo.simulators.push_service import SimulatedBrowser
 from pressbox.entry.manifests import APPLICATIONS
 from pressbox.soonish.wiring import links
 from tests.integration.web.conftest import Browse
@@ -62,6 +64,12 @@ async def make_ways(whole: FastAPI, browse: Browse, browser: Browser, resources:
     assert (await browser.post("/events/calendar")).status_code == 303
     calendar = _between((await browser.get("/events")).text, "/events/calendar/", ".ics")
 
+    phone = SimulatedBrowser("https://push.example.org/phone").subscription()
+    assert (await browser.post("/api/push/subscriptions", json=phone)).status_code == 201
+
+    async def is_told() -> bool:
+        return bool(await PushStore(resources.database, resources.settings).load_of(user.id))
+
     async def opens(path: str, headers: dict[str, str] | None = None) -> bool:
         return (await outside.get(path, headers=headers)).status_code == 200
 
@@ -70,6 +78,7 @@ async def make_ways(whole: FastAPI, browse: Browse, browser: Browser, resources:
         "app-password": lambda: opens("/reader/api/0/user-info", {"Authorization": f"GoogleLogin auth={auth}"}),
         "view-feed": lambda: opens(f"/reader/out/{view}.xml"),
         "calendar": lambda: opens(f"/events/calendar/{calendar}.ics"),
+        "push": is_told,
     }
     held = (await browser.get("/api/account/credentials")).json()
     return Ways({one["kind"]: one["reference"] for one in held}, works)

@@ -1,5 +1,6 @@
 """The pages and their JSON twins: who sees what, who may do what, and what stands when a part is away."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -8,15 +9,19 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import insert
+from temporalio.service import RPCError, RPCStatusCode
 
+from pressbox.core import health
 from pressbox.core.accounts.models import User
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.rows import ProgressRow
+from pressbox.core.temporal import schedules as schedule_module
 from pressbox.core.temporal.client import connect
 from pressbox.core.temporal.schedules import declared_schedules, reconcile
+from pressbox.core.web.pages import status as status_page
 from pressbox.core.web.pages.activity import DETAIL_CHILDREN
 from pressbox.entry.manifests import APPLICATIONS
 from tests.integration.web.conftest import Browse
@@ -139,7 +144,7 @@ async def test_acts_on_work_that_temporal_does_not_know_say_so(signed_in: httpx.
 async def test_titles_and_reasons_are_escaped(signed_in: httpx.AsyncClient, database: Database) -> None:
     hostile = "<script>alert(1)</script>"
     await add_work(database, "a", ProgressState.FAILED, title=hostile, error=hostile, message=hostile)
-    for path in ("/", "/activity", "/activity/a", "/status", f"/search?q={hostile}"):
+    for path in ("/activity", "/activity/a", "/status", f"/search?q={hostile}"):
         page = (await signed_in.get(path)).text
         assert hostile not in page
         assert "&lt;script&gt;" in page, path
@@ -178,7 +183,7 @@ async def test_the_twins_in_json_say_the_same(
     await add_work(database, "b", ProgressState.FAILED, error="No answer.")
     view = (await signed_in.get("/api/activity")).json()
     assert [(node["workflow_id"], node["state"]) for node in view["nodes"]] == [("b", "failed"), ("a", "running")]
-    assert (await signed_in.get("/api/activity/summary")).json() == {"running": 1, "failed": 1}
+    assert (await signed_in.get("/api/activity/summary")).json() == {"running": 1, "failed": 1, "unread": 0}
     active = (await signed_in.get("/api/workflows/active")).json()
     assert [work["state"] for work in active["workflows"]] == ["running"]
     assert active["cursor"] == view["cursor"]
@@ -200,6 +205,33 @@ async def test_the_status_page_stands_while_temporal_is_away(
     refused = await signed_in.post("/status/schedules/core-maintenance/pause")
     assert refused.status_code == 503
     assert "Not available right now" in refused.text
+
+
+@pytest.mark.parametrize("status", [status for status in RPCStatusCode if status is not RPCStatusCode.OK])
+async def test_the_status_page_stands_whatever_temporal_answers(
+    signed_in: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, status: RPCStatusCode
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise RPCError("busy", status, b"")
+
+    monkeypatch.setattr(schedule_module, "_describe", refuse)
+    answer = await signed_in.get("/status")
+    assert answer.status_code == 200
+    assert "The schedules cannot be read." in answer.text
+
+
+async def test_the_status_page_stands_while_temporal_does_not_answer_at_all(
+    signed_in: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: object) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(schedule_module, "_describe", hang)
+    monkeypatch.setattr(status_page, "SCHEDULES_LIMIT", timedelta(milliseconds=1))
+    monkeypatch.setattr(health, "PROBE_LIMIT", timedelta(milliseconds=500))
+    answer = await signed_in.get("/status")
+    assert answer.status_code == 200
+    assert "The schedules cannot be read." in answer.text
 
 
 async def test_a_schedule_is_paused_resumed_and_run(signed_in: httpx.AsyncClient, schedules: None) -> None:

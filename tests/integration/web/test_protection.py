@@ -37,20 +37,26 @@ PUBLIC = {
     ("GET", "/sign-in/oidc"),
     ("GET", "/sign-in/oidc/callback"),
     ("GET", "/signed-out"),
+    # The frame for what a phone keeps; it says nothing about anybody.
+    ("GET", "/offline"),
     ("GET", "/styleguide"),
     ("GET", "/styleguide/reader"),
     # A public event, and its subscribe form; a private one answers 404 without its invitation.
     ("GET", "/events/{slug}"),
     ("GET", "/events/{slug}/calendar.ics"),
+    ("GET", "/events/agenda"),
+    ("GET", "/events/agenda.ics"),
     ("POST", "/events/{slug}/subscribe"),
     # A clip that somebody shared: whoever has the address, which nobody can guess, may look.
     *((method, f"/footy/clips/{{share_id}}{ending}") for method in ("GET", "HEAD") for ending in (".mp4", ".jpg")),
     ("GET", "/footy/clips/{share_id}"),
 }
 # Behind these is nothing but what the signed token names; test_event_pages tries tokens that are not ours.
-SIGNED_LINKS = re.compile(r"/events/(confirm|manage|unsubscribe|why|calendar)/\{token\}|/reader/out/\{token\}.xml")
+SIGNED_LINKS = re.compile(
+    r"/events/(confirm|manage|unsubscribe|why|calendar)/\{token\}|/reader/out/\{token\}.xml|/follows/stop/\{token\}"
+)
 FOR_ADMINISTRATORS = re.compile(
-    r"^/users|/api/users|^(/api)?/audit$|/activity/[^/]+/(cancel|retry)|/schedules/|/follow/"
+    r"^/users|/api/users|^(/api)?/audit$|/activity/[^/]+/(cancel|retry)|/schedules/|/follow/(?!found|live|own|remove)"
 )
 
 

@@ -56,7 +56,7 @@ async def test_a_refusal_says_what_to_do_in_the_language_of_the_person(
             assert (await ruler.put(f"{limits}/requests", json={"most": 0})).status_code == 200
         page = await person.get("/reader", headers={"Accept": "text/html", "Accept-Language": "de"})
         assert page.status_code == 429
-        assert "Das ist deine Grenze" in page.text
+        assert "Dein Limit ist erreicht" in page.text
 
 
 async def test_questions_of_a_day_are_counted_even_when_they_are_deleted(

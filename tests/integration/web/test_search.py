@@ -1,6 +1,7 @@
-"""The field in the top line finds matches, events and articles; the first page begins with what is next and new."""
+"""The field in the top line finds everything that somebody may see, as they type, and says what it could not ask."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -8,16 +9,22 @@ from fastapi import FastAPI
 from sqlalchemy import Table
 
 from pressbox.core.accounts.models import User
-from pressbox.core.app import Resources
+from pressbox.core.app import AppManifest, Resources
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
-from pressbox.footy.adapters.rows import FixtureRow, TeamRow
+from pressbox.core.errors import TransientError
+from pressbox.core.notices.follows import PersonalFollows
+from pressbox.core.spoilers.choice import SpoilerChoice, SpoilerMode
+from pressbox.core.spoilers.store import PersonalSpoilers
+from pressbox.core.today.contracts import FoundThing, SearchGroup
+from pressbox.footy.adapters.rows import DirectoryRow, FixtureRow, GoalRow, TeamRow
+from pressbox.footy.ids import TEAM_SUBJECT
 from pressbox.soonish.adapters.rows import EventRow
-from tests.fakes.curator_rows import Rows, entry, read
+from tests.fakes.notices import GOAL, TEAM, tell
 from tests.fakes.planted_rows import plant
 from tests.integration.web.conftest import Browse
-from tests.site import MEMBER, Browser, serving
+from tests.site import ADMIN, MEMBER, Browser, serving
 
 
 @pytest.fixture
@@ -26,8 +33,8 @@ async def app(resources: Resources, settings: Settings) -> AsyncIterator[FastAPI
         yield app
 
 
-async def add(database: Database, kind: type, **values: object) -> None:
-    table = kind.__table__  # type: ignore[attr-defined]
+async def add(database: Database, row: type, /, **values: object) -> None:
+    table = row.__table__  # type: ignore[attr-defined]
     assert isinstance(table, Table)
     async with database.unit_of_work() as work:
         await plant(work.session, table, values)
@@ -38,6 +45,7 @@ async def add_match(database: Database) -> None:
     stage = {"stage": "active", "status": "2H", "home_goals": 2, "away_goals": 1}
     await add(database, FixtureRow, id=7, kickoff=utc_now(), **names, **stage)
     await add(database, TeamRow, team_id=1, name="Germany")
+    await add(database, DirectoryRow, kind="team", id=1, name="Germany", country="World", words="germany")
 
 
 async def add_event(database: Database, organiser: User, name: str) -> None:
@@ -64,17 +72,86 @@ async def test_a_match_and_an_own_event_are_found_and_those_of_others_are_not(
         assert (await signed_in.get("/search", params={"q": words})).status_code == 200
 
 
-async def test_the_first_page_begins_with_what_is_next_and_new(
+async def test_a_page_of_settings_is_found_by_what_it_is_for_and_only_by_who_may_open_it(
+    app: FastAPI, browse: Browse, signed_in: Browser, member: User
+) -> None:
+    assert 'href="/settings/mail"' in (await signed_in.get("/search/part", params={"q": "mail"})).text
+    assert 'href="/reader/import"' in (await signed_in.get("/search/part", params={"q": "opm"})).text
+    theirs = browse(app)
+    await theirs.sign_in(MEMBER)
+    found = (await theirs.get("/search/part", params={"q": "smtp"})).text
+    assert "/settings" not in found
+    assert "Nothing found." in found
+
+
+async def test_what_is_typed_is_found_by_the_beginnings_of_words(
     signed_in: Browser, database: Database, admin: User
 ) -> None:
-    empty = (await signed_in.get("/")).text
-    assert "once you follow something" in empty
-    rows = Rows(database)
-    feed = await rows.feed(admin.id)
-    await rows.crawl(feed, read(entry(1, title="The ferry sails again")))
     await add_match(database)
+    await add(database, TeamRow, team_id=2, name="Brazil", aliases=["Seleção", "Brasilien"])
+    await add(
+        database, GoalRow, event_id="7-1", fixture_id=7, player_name="J. Müller", elapsed=23, detail="Normal Goal"
+    )
     await add_event(database, admin, "School play")
-    page = (await signed_in.get("/")).text
-    machinery = page.index("Running now")
-    for words in ("Germany 2–1 Brazil", "School play", "The ferry sails again"):
-        assert page.index(words) < machinery
+    for typed, path in {
+        "ger": "/footy/matches/7",
+        "bra ger": "/footy/matches/7",
+        "selecao": "/footy/matches/7",
+        "germ": "/footy/teams/1",
+        "mull": "/footy/goals/7-1",
+        "SCH pl": "/events/school-play",
+    }.items():
+        answer = await signed_in.get("/search/part", params={"q": typed})
+        assert f'href="{path}"' in answer.text, typed
+    assert "/footy/matches/7" not in (await signed_in.get("/search/part", params={"q": "ermany"})).text
+
+
+async def test_notices_are_found_by_whoever_was_told(
+    app: FastAPI, browse: Browse, signed_in: Browser, database: Database, admin: User, member: User
+) -> None:
+    await PersonalFollows(database).follow(admin.id, TEAM, "Liverpool", "/footy")
+    await tell(database, GOAL)
+    word = GOAL.title.split()[-1]
+    assert "/inbox/notices/" in (await signed_in.get("/search/part", params={"q": word})).text
+    theirs = browse(app)
+    await theirs.sign_in(MEMBER)
+    assert "/inbox/notices/" not in (await theirs.get("/search/part", params={"q": word})).text
+
+
+async def test_a_hidden_score_is_neither_shown_nor_found(signed_in: Browser, database: Database, admin: User) -> None:
+    await add_match(database)
+    await add(
+        database, GoalRow, event_id="7-1", fixture_id=7, player_name="J. Müller", elapsed=23, detail="Normal Goal"
+    )
+    for subject in (TEAM, f"{TEAM_SUBJECT}1"):
+        await PersonalFollows(database).follow(admin.id, subject, "A team", "/footy")
+    await tell(database, replace(GOAL, spoiler=True, covered_title="A goal in a match", title="Nine to nil"))
+    await PersonalSpoilers(database).choose(admin.id, SpoilerChoice(SpoilerMode.HIDDEN))
+    page = (await signed_in.get("/search/part", params={"q": "germany"})).text
+    assert "Germany – Brazil" in page
+    assert "2–1" not in page
+    assert "/footy/goals/" not in (await signed_in.get("/search/part", params={"q": "müller"})).text
+    assert "/inbox/notices/" not in (await signed_in.get("/search/part", params={"q": "nine"})).text
+    first = (await signed_in.get("/")).text
+    assert "Germany – Brazil" in first
+    assert ("2–1" in first, "Nine to nil" in first) == (False, False)
+
+
+async def test_a_group_that_fails_says_so_and_leaves_the_others_standing(
+    resources: Resources, settings: Settings, database: Database, admin: User, browse: Browse
+) -> None:
+    async def fail(*_: object) -> Sequence[FoundThing]:
+        raise TransientError("The index is away.")
+
+    async def find(*_: object) -> Sequence[FoundThing]:
+        return [FoundThing("Found", "/found")]
+
+    groups = (SearchGroup("broken", "Broken things", fail), SearchGroup("whole", "Whole things", find))
+    broken = AppManifest("searched", title="Broken", summary="", search=lambda: groups)
+    async with serving(resources, settings, (broken,)) as app:
+        browser = browse(app)
+        await browser.sign_in(ADMIN)
+        for path in ("/search", "/search/part"):
+            page = (await browser.get(path, params={"q": "anything"})).text
+            assert "This cannot be searched at the moment. The index is away." in " ".join(page.split())
+            assert 'href="/found"' in page

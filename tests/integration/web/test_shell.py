@@ -7,6 +7,7 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import APIRouter, FastAPI
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from pressbox.core.accounts.models import Scope, User
@@ -17,7 +18,7 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.core.web.app import create_app
 from tests.integration.web.conftest import Browse, OpenApp
 from tests.site import ADMIN, ORIGIN, PASSWORD
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 SECRET_OF_OURS = "swordfish-in-a-traceback"
 
@@ -95,7 +96,7 @@ async def test_without_origin_the_other_headers_decide(app: FastAPI, browse: Bro
         ({"Sec-Fetch-Site": "same-origin"}, 303),
         ({"Referer": f"{ORIGIN}/account"}, 303),
     ):
-        answer = await browser.post("/account/language", data={"language": "de"}, headers=headers)
+        answer = await browser.post("/account/profile", data={"language": "de"}, headers=headers)
         assert answer.status_code == status
 
 
@@ -220,7 +221,7 @@ async def test_an_unexpected_error_shows_an_id_and_nothing_else(
 
 async def test_not_signed_in_is_a_redirect_for_people_and_401_for_programs(browser: httpx.AsyncClient) -> None:
     assert (await browser.get("/account?done=1")).headers["location"] == "/sign-in?next=/account%3Fdone%3D1"
-    assert (await browser.post("/account/language")).headers["location"] == "/sign-in"
+    assert (await browser.post("/account/profile")).headers["location"] == "/sign-in"
     fragment = await browser.get("/account", headers={"HX-Request": "true", "HX-Current-URL": f"{ORIGIN}/account"})
     assert (fragment.status_code, fragment.headers["hx-redirect"]) == (401, "/sign-in?next=/account")
     assert (await browser.get("/api/docs")).headers["location"] == "/sign-in?next=/api/docs"
@@ -269,7 +270,7 @@ async def test_a_wrong_setting_keeps_it_from_starting(settings: Settings) -> Non
 async def test_ready_means_database_migrations_and_temporal(browser: httpx.AsyncClient, resources: Resources) -> None:
     assert (await browser.get("/readyz")).json() == {"status": "ok"}
     async with resources.database.engine.begin() as connection:
-        await connection.exec_driver_sql("UPDATE core.alembic_version SET version_num = 'older'")
+        await connection.exec_driver_sql("UPDATE core.alembic_version SET version_num = '0001'")
     answer = await browser.get("/readyz")
     assert answer.status_code == 503
     assert "pressbox migrate" in answer.json()["reasons"]["database"]
@@ -289,6 +290,19 @@ async def test_metrics_are_for_this_machine_or_an_administrators_token(
         token = (await accounts.add_token(admin.id, "prometheus", [scope])).secret
         answer = await browse(app, "192.0.2.1").get("/metrics", headers={"Authorization": f"Bearer {token}"})
         assert answer.status_code == status
+
+
+async def test_metrics_are_for_a_scraper_with_the_token_of_the_settings(
+    browse: Browse, open_app: OpenApp, settings: Settings
+) -> None:
+    web = WebSettings(metrics_token=SecretStr("a token for the scraper"))
+    async with open_app(settings.model_copy(update={"web": web})) as app:
+        scraper = browse(app, "192.0.2.1")
+        answer = await scraper.get("/metrics", headers={"Authorization": "Bearer a token for the scraper"})
+        assert answer.status_code == 200
+        assert "pressbox_measures_readable 1.0" in answer.text
+        for wrong in ("Bearer another token, as long", "Basic a token for the scraper", ""):
+            assert (await scraper.get("/metrics", headers={"Authorization": wrong})).status_code == 403
 
 
 async def test_requests_are_counted_by_route_and_not_by_address(app: FastAPI, browse: Browse) -> None:
@@ -338,6 +352,6 @@ async def test_malformed_requests_get_the_right_status(address: tuple[str, int])
     for head, status in MALFORMED:
         reader, writer = await asyncio.open_connection(*address)
         writer.write(head + b"Connection: close\r\n\r\n")
-        line = await asyncio.wait_for(reader.readline(), 10)
+        line = await asyncio.wait_for(reader.readline(), PATIENCE_SECONDS)
         writer.close()
         assert int(line.split()[1]) == status, head[:200]

@@ -25,7 +25,7 @@ from pressbox.core.quotas.declared import STREAMS
 from pressbox.core.quotas.store import set_limit
 from tests.integration.web.conftest import OpenApp
 from tests.site import PASSWORD
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
@@ -94,7 +94,7 @@ async def all_events(answer: httpx.Response) -> AsyncIterator[Event]:
 
 async def events(answer: httpx.Response, wanted: int) -> list[Event]:
     found: list[Event] = []
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE_SECONDS):
         async for heard in all_events(answer):
             found.append(heard)
             if len(found) == wanted:

@@ -65,12 +65,12 @@ async def test_another_sites_page_changes_nothing_through_the_proxy(
         browser = browse(app, PROXY)
         form = {"language": "de"}
         for origin in ({"Origin": "https://evil.example"}, {"Origin": "null"}):
-            refused = await browser.post("/account/language", data=form, headers={**ANNA, **origin})
+            refused = await browser.post("/account/profile", data=form, headers={**ANNA, **origin})
             assert refused.status_code == 403
         del browser.headers["Origin"]
         # No origin at all, as an old browser sends it: with the header it counts as with a cookie.
-        assert (await browser.post("/account/language", data=form, headers=ANNA)).status_code == 403
-        kept = await browser.post("/account/language", data=form, headers={**ANNA, "Origin": ORIGIN})
+        assert (await browser.post("/account/profile", data=form, headers=ANNA)).status_code == 403
+        kept = await browser.post("/account/profile", data=form, headers={**ANNA, "Origin": ORIGIN})
         assert kept.status_code == 303
 
 

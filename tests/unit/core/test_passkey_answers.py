@@ -5,17 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.core.accounts.passkeys import (
-    RelyingParty,
     StoredPasskey,
     check_registration,
     check_sign_in,
     new_challenge,
     parse_sign_in,
     registration_options,
-    relying_party,
     require_relying_party,
     sign_in_options,
 )
+from pressbox.core.accounts.sign_in_ways import RelyingParty, relying_party
 from pressbox.core.errors import ConflictError, InvalidInputError
 
 PARTY = RelyingParty("press.example.org", "https://press.example.org")

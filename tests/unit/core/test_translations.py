@@ -1,29 +1,50 @@
 """Every sentence of the templates has a German translation, and the translation keeps what it must keep."""
 
+import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from babel.messages.catalog import Catalog
 from jinja2.ext import babel_extract
 
+import pressbox
 from pressbox.core.accounts.credentials import credential_kinds
 from pressbox.core.quotas.declared import declared_quotas
 from pressbox.core.stored_settings.sections import declared_sections
-from pressbox.core.stored_settings.service import CHANGED_MEANWHILE, ENTER_AGAIN, KEPT_BY_ENVIRONMENT
+from pressbox.core.stored_settings.service import (
+    CHANGED_MEANWHILE,
+    ENTER_AGAIN,
+    FILE_TOO_LARGE,
+    KEPT_BY_ENVIRONMENT,
+    NO_FILE,
+)
 from pressbox.core.web.account_mail import TEXTS
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, read_catalogs, translations
 from pressbox.core.web.pages.accounts import MESSAGES, SIGN_IN_MESSAGES
-from pressbox.core.web.pages.home import PLACES
+from pressbox.core.web.pages.search import HELP, SETTINGS
 from pressbox.core.web.pages.second_factor import SECOND_FACTOR_MESSAGES
 from pressbox.core.web.pages.users import MESSAGES as USER_MESSAGES
 from pressbox.entry.manifests import APPLICATIONS
+from pressbox.footy.web.source_sections import WORDS as SOURCE_WORDS
 
 PACKAGES = (CORE_PACKAGE, *(manifest.package for manifest in APPLICATIONS if manifest.package))
 Sentence = str | tuple[str, ...]
-SETTINGS_WORDS = (CHANGED_MEANWHILE, ENTER_AGAIN, KEPT_BY_ENVIRONMENT)
+SETTINGS_WORDS = (CHANGED_MEANWHILE, ENTER_AGAIN, KEPT_BY_ENVIRONMENT, NO_FILE, FILE_TOO_LARGE, *SOURCE_WORDS)
 KEYWORDS = ("_", "gettext", "ngettext")
+# Put together from parts, so that they stand nowhere as a whole.
+COMPOSED = {
+    "This is not an e-mail address. It has the form name@example.org. %(reason)s",
+    "Objects",
+    "Spending",
+    "%(number)s worker process on %(names)s.",
+    "%(number)s worker processes on %(names)s.",
+    "At most 10 reminders.",
+}
+SOURCE = Path(pressbox.__file__).parent
+_PLACE = re.compile(r"%\(\w+\)s|%[sd]|\{[^{}]*\}")
 
 
 def sentences_of_templates(package: str) -> Iterator[Sentence]:
@@ -41,7 +62,11 @@ def sentences_of_code() -> Iterator[str]:
     for manifest in APPLICATIONS:
         if manifest.navigation:
             yield from (manifest.title, manifest.summary, manifest.navigation.title)
-    yield from (place.title for place in PLACES)
+        yield from (group.title for group in manifest.search())
+        for section in manifest.today():
+            yield from filter(None, (section.title, section.nothing))
+    for place in (*SETTINGS, *HELP, *(place for manifest in APPLICATIONS for place in manifest.help)):
+        yield from (place.title, place.about)
     yield from (
         *MESSAGES.values(),
         *USER_MESSAGES.values(),
@@ -53,13 +78,19 @@ def sentences_of_code() -> Iterator[str]:
     for kind in credential_kinds(APPLICATIONS):
         yield kind.title
     yield from (quota.title for quota in declared_quotas(APPLICATIONS))
+    yield from sentences_of_settings()
+    yield from SETTINGS_WORDS
+
+
+def sentences_of_settings() -> Iterator[str]:
     for section in declared_sections(APPLICATIONS):
         yield from (section.title, section.summary)
         for field in section.fields:
             yield from (field.label, *field.choices.values())
             if field.hint:
                 yield field.hint
-    yield from SETTINGS_WORDS
+        if section.file:
+            yield from (section.file.label, section.file.hint)
 
 
 def catalogs(language: str) -> list[Catalog]:
@@ -89,6 +120,29 @@ def _complete(translated: Sentence | list[str] | None) -> bool:
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
 def test_every_sentence_has_a_translation(language: str) -> None:
     assert missing(language) == []
+
+
+def shape(sentence: str) -> str:
+    """A sentence without what stands in its places."""
+    return " ".join(_PLACE.sub("*", sentence).split())
+
+
+def texts_of_code() -> Iterator[str]:
+    """Every text of the sources, and those with places as they are read with something in them."""
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.value
+            elif isinstance(node, ast.JoinedStr):
+                yield "".join(str(part.value) if isinstance(part, ast.Constant) else "%s" for part in node.values)
+
+
+@pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])
+def test_the_core_translates_nothing_that_nobody_says(language: str) -> None:
+    said = {shape(_key(sentence)) for package in PACKAGES for sentence in sentences_of_templates(package)}
+    said |= {shape(text) for text in texts_of_code()}
+    known = {_key(message.id) for catalog in read_catalogs(CORE_PACKAGE, language) for message in catalog if message.id}
+    assert sorted(sentence for sentence in known - COMPOSED if shape(sentence) not in said) == []
 
 
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "en"])

@@ -162,8 +162,11 @@ def test_the_open_mode_refuses_to_be_reachable(web: WebSettings) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
-def test_the_open_mode_works_on_loopback(host: str) -> None:
+def test_the_open_mode_works_on_loopback_as_long_as_no_proxy_leads_there(host: str) -> None:
     refuse_open_beyond_loopback(Settings(open=True, web=WebSettings(host=host)))
+    reached = WebSettings(host=host, public_url="https://press.example.org")
+    with pytest.raises(ConfigurationError, match="PRESSBOX_OPEN"):
+        refuse_open_beyond_loopback(Settings(open=True, web=reached))
 
 
 @given(st.text(alphabet=st.sampled_from("/\\.:@?#%\t\n\r aehx0\u2028"), max_size=30) | st.text(max_size=60))

@@ -5,9 +5,17 @@ import time
 import pytest
 
 from pressbox.curator.cards.readme import readme_of
-from pressbox.curator.context.domain.candidates import MENTIONED_WITH, candidates
-from pressbox.curator.context.domain.content_types import ContentType, Domain, detect_content_type, detect_domain
-from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
+from pressbox.curator.context.candidates import candidates
+from pressbox.curator.context.domain import (
+    MENTIONED_WITH,
+    ContentType,
+    ContextMethod,
+    Domain,
+    EntityKind,
+    EntryContext,
+    detect_content_type,
+    detect_domain,
+)
 from pressbox.curator.context.finder import extract_context, extract_links, find_installed_programs
 from tests.fakes.enriching import source_of
 

@@ -7,7 +7,7 @@ import pytest
 from pressbox.core.health import HealthState
 from pressbox.core.spending.domain import BudgetView, Prices, day_start, estimate_tokens, next_day_start
 from pressbox.core.spending.status import budget_part
-from pressbox.curator.costs.charts import chart, sum_by_day, sum_by_feature, sum_by_feed
+from pressbox.curator.costs.pages import chart, sum_by_day, sum_by_feature, sum_by_feed
 from pressbox.curator.models.domain import CostView
 
 TODAY = date(2026, 5, 4)

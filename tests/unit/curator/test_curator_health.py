@@ -12,7 +12,7 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.health import HealthState
 from pressbox.curator.distil.wiring import distilling_model
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain import CrawlOutcome
 from pressbox.curator.manifest import schedules
 from pressbox.curator.search.wiring import embedder
 from pressbox.curator.settings import CuratorSettings

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
 from pressbox.curator.ingest.domain import CrawlRhythm, NextCrawl, plan_next_crawl
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 HOUR = timedelta(hours=1)

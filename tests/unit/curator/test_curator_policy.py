@@ -7,7 +7,7 @@ import pytest
 from pressbox.core.config import Settings
 from pressbox.core.environment import load_settings
 from pressbox.core.errors import ConfigurationError
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.settings import CuratorSettings, DistillerKind, policy
 
 

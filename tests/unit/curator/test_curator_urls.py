@@ -1,10 +1,19 @@
 """One spelling for every address."""
 
+from urllib.parse import urljoin
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.library.domain.urls import absolute_url, canonical_url, host_of, is_web_url
+from pressbox.curator.library.urls import (
+    MAX_LENGTH,
+    absolute_url,
+    canonical_url,
+    host_of,
+    is_plain_address,
+    is_web_url,
+)
 
 ARTICLE = "https://example.org/news/42"
 
@@ -121,3 +130,43 @@ def test_where_a_reader_came_from_never_matters(pairs: list[tuple[str, str]], pl
     plain = [f"{name}={value}" for name, value in pairs]
     traced = [*plain[:place], "utm_campaign=launch", *plain[place:]]
     assert canonical_url(f"{ARTICLE}?{'&'.join(traced)}") == canonical_url(f"{ARTICLE}?{'&'.join(plain)}")
+
+
+@given(
+    st.from_regex(
+        r"https?://[a-z0-9.-]{1,60}(/[A-Za-z0-9/._~%+=&,!;:@'$*()-]{0,30})?(\?[a-z=&;%?]{0,10})?(#[a-z/?]{0,10})?",
+        fullmatch=True,
+    ),
+    st.sampled_from(["", "https://example.org/a/b?c#d", "http://example.org", "mailto:a@example.org", "/relative"]),
+)
+def test_a_plain_address_resolves_to_itself_as_the_library_says(url: str, base: str) -> None:
+    if is_plain_address(url):
+        assert urljoin(base, url) == url
+        assert is_web_url(url)
+        assert absolute_url(url, base) == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("HTTPS://example.org/", "https://example.org/?", "https://example.org/#", "https://example.org/a;b"),
+        *("https://example.org:80/", "https://user@example.org/", "https://[::1]/", "https://exämple.org/"),
+        *("https://example.org/a b", "https://example.org/\n", "\thttps://example.org/", "https://example.org\\@evil/"),
+        *(
+            "javascript:alert(1)",
+            "//example.org/",
+            "https:example.org",
+            "https://localhost",
+            f"https://{'a' * 64}.org/",
+        ),
+        *("https://example.org/a?b?c", "ftp://example.org/", "https:///a", "https://.org/", "https://example..org/"),
+    ],
+)
+def test_what_is_unusual_about_an_address_is_looked_at_closely(url: str) -> None:
+    assert not is_plain_address(url)
+
+
+def test_an_ordinary_address_is_plain_and_too_long_a_one_is_none() -> None:
+    url = "https://www.example.org/2024/05/a-title.html?id=1&b=%20#part"
+    assert is_plain_address(url)
+    assert absolute_url(f"{url}{'x' * MAX_LENGTH}", "") == ""

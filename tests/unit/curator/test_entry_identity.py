@@ -7,21 +7,22 @@ from typing import Any
 import pytest
 
 from pressbox.curator.feeds.cleaning import clean_feed
-from pressbox.curator.feeds.domain import FeedEntry, RawEntry, RawFeed, RawText
-from pressbox.curator.feeds.identity import identify_entries
+from pressbox.curator.feeds.domain import FeedEntry, RawEntry, RawFeed, RawText, identify_entries
 from pressbox.curator.ingest.domain import (
     LONGEST_GUID,
     Edit,
+    StoredEntry,
     compare_texts,
     feed_hash,
+    find_renamed,
     has_page,
     is_due_for_figures,
+    is_removed,
+    match_entries,
     shorten_guid,
 )
-from pressbox.curator.ingest.matching import StoredEntry, find_renamed, is_removed, match_entries
-from pressbox.curator.library.domain.entries import content_hash
-from pressbox.curator.library.domain.feeds import Enclosure
-from pressbox.curator.library.domain.urls import article_address
+from pressbox.curator.library.domain import Enclosure, content_hash
+from pressbox.curator.library.urls import article_address
 from pressbox.curator.text.plain_text import count_words, make_storable, to_plain_text
 
 

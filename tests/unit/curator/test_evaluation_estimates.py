@@ -21,7 +21,7 @@ from pressbox.curator.evaluate.domain import (
     statements,
     strip_markup,
 )
-from pressbox.curator.evaluate.offline import OfflineEvaluator, nearest
+from pressbox.curator.evaluate.evaluators import OfflineEvaluator, nearest
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.models.domain import entry_trace_id, trace_id
 from tests.fakes.evaluating import judged

@@ -7,9 +7,9 @@ import pytest
 
 from pressbox.bench.extract import Sample, demo_samples, extract_alone, extract_ours, f1, load_samples
 from pressbox.core.errors import InvalidInputError, PermanentError
+from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.articles.extraction import extract_article, extract_feed_text
-from pressbox.curator.articles.ports import FetchedArticle
-from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain import ExtractionRule
 from pressbox.curator.text.languages import detect_language
 from tests.shared_data import shared
 
@@ -257,6 +257,25 @@ def test_hidden_text_is_not_part_of_the_article_unless_there_is_nothing_else() -
     assert SECRET not in extracted(html).text
     shown_later = f"<html><body><article hidden><p>{PROSE}</p><p>{MORE}</p></article></body></html>"
     assert MORE in extracted(shown_later).text
+
+
+def test_an_article_that_a_script_reveals_wins_over_the_teasers_around_it() -> None:
+    teasers = "".join(f"<p>Another story of this week, number {number}, in two short lines.</p>" for number in range(6))
+    html = (
+        f"<html><body><div class='latest'>{teasers}</div><div class='article-content' style='display:none'>"
+        f"<p>{PROSE}</p><p>{MORE}</p><p>{MORE} Again.</p><p>{PROSE} Once more.</p></div></body></html>"
+    )
+    assert MORE in extracted(html).text
+
+
+def test_a_list_between_two_paragraphs_stays_and_one_of_links_goes() -> None:
+    inside = "<ul><li>Bring a lamp</li><li>Bring bread</li></ul>"
+    teasers = "<ul><li><a href='/a'>Other news</a></li></ul>"
+    article = extracted(
+        page(f"<p>{MORE}</p>{inside}<p>{PROSE} It went on.</p>{teasers}<p>{MORE} And then it ended.</p>")
+    )
+    assert "Bring a lamp" in article.text
+    assert "Other news" not in article.text
 
 
 SECRET = "Nobody who opens this page in a browser ever reads this sentence of it."

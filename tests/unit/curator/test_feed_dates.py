@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pressbox.curator.feeds.dates import is_believable, parse_date
+from pressbox.curator.feeds.cleaning import is_believable, parse_date
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,23 @@ def test_the_same_moment_is_found_however_it_is_written(text: str) -> None:
 )
 def test_a_month_is_found_before_and_behind_its_day(text: str, month: int) -> None:
     assert parse_date(text) == datetime(2024, month, 13, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("month", range(1, 13))
+@pytest.mark.parametrize(
+    "form", ["%a, %d %b %Y %H:%M:%S GMT", "%d %b %Y %H:%M", "%d %B %Y %H:%M", "%dth of %B %Y, %H:%M", "%B %d, %Y %H:%M"]
+)
+def test_every_month_is_found_in_the_usual_forms(month: int, form: str) -> None:
+    """December begins like a word that stands before months in other languages."""
+    moment = datetime(2024, month, 13, 15, 5, tzinfo=UTC)
+    assert parse_date(moment.strftime(form)) == moment
+
+
+@pytest.mark.parametrize(
+    "text", ["13. Dezember 2024", "13 dicembre 2024", "13 de dezembro de 2024", "13 décembre 2024"]
+)
+def test_december_is_found_in_other_languages(text: str) -> None:
+    assert parse_date(text) == datetime(2024, 12, 13, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(

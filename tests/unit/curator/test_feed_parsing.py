@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pressbox.curator.feeds.domain import FeedEntry, ParsedFeed
 from pressbox.curator.feeds.parser import LoginPageError, NotAFeedError, parse_feed
-from pressbox.curator.library.domain.feeds import Enclosure
+from pressbox.curator.library.domain import Enclosure
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 URL = "https://example.org/blog/feed.xml"

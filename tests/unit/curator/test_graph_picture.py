@@ -4,7 +4,7 @@ from itertools import combinations
 
 import pytest
 
-from pressbox.curator.context.domain.context import EntityKind
+from pressbox.curator.context.domain import EntityKind
 from pressbox.curator.graph.domain import WIDTH, EntityView, Neighbour, Picture, Relation, Spot, drawn
 from pressbox.curator.graph.pages import entity_address, passage_address
 

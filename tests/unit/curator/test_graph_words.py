@@ -1,6 +1,6 @@
 """What an entry says, and which entities a question may name."""
 
-from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
+from pressbox.curator.context.domain import ContextMethod, Entity, EntityKind, EntryContext, Relationship
 from pressbox.curator.graph.domain import LONGEST_NAME, MOST_ENTITIES, extract_phrases, extract_statements
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.reading.passages import mark_passage
+from pressbox.curator.reading.extensions import mark_passage
 
 
 @pytest.mark.parametrize(

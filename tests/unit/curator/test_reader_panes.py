@@ -3,7 +3,7 @@
 from typing import cast
 
 from pressbox.core.web.identity import Identity
-from pressbox.curator.library.domain.feeds import CrawlOutcome
+from pressbox.curator.library.domain import CrawlOutcome
 from pressbox.curator.reading.access import Place
 from pressbox.curator.reading.domain import ListKind, Selection, SourceLine, SourcesView
 from pressbox.curator.reading.panes import Panes

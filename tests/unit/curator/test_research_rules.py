@@ -5,17 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pressbox.curator.research.domain.extracts import (
-    Span,
-    excerpt,
-    find_quote,
-    keywords,
-    names_in,
-    quotes_in,
-    shared_names,
-)
-from pressbox.curator.research.domain.report import check_citations, write_from_notes
-from pressbox.curator.research.domain.research import (
+from pressbox.curator.research.domain import (
     ALREADY_READ,
     FULL,
     SAME_STORY,
@@ -28,6 +18,7 @@ from pressbox.curator.research.domain.research import (
     ResearchState,
     Run,
     Source,
+    Span,
     Step,
     StepKind,
     StepState,
@@ -44,6 +35,16 @@ from pressbox.curator.research.domain.research import (
     search_position,
     usable_questions,
     write_position,
+)
+from pressbox.curator.research.extracts import (
+    check_citations,
+    excerpt,
+    find_quote,
+    keywords,
+    names_in,
+    quotes_in,
+    shared_names,
+    write_from_notes,
 )
 from pressbox.curator.research.report import render_report
 from pressbox.curator.search.domain.passages import Passage

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.curator.articles.html_tree import html_to_text
+from pressbox.curator.articles.html_tree import BLOCKS, html_to_text, parse_html
 from pressbox.curator.articles.media import choose_source
 from pressbox.curator.articles.sanitizer import LARGEST_EXTRA, MOST_GROWTH, sanitise
 
@@ -320,3 +320,11 @@ def test_a_link_inside_a_link_is_separated_for_good() -> None:
     assert clean.count("<a ") == 1
     assert "https://b.example.org/" in clean
     assert sanitise(clean, "https://example.org/") == clean
+
+
+@given(st.lists(st.sampled_from(["<p>", "</p>", "<div>", "</div>", "<b>", "<a>", "</a>", "<object>", "<br>", "x"])))
+def test_no_paragraph_has_blocks_and_no_link_has_links_inside(pieces: list[str]) -> None:
+    root = parse_html(sanitise("".join(pieces), PAGE))
+    for outer, inner in (("p", BLOCKS - {"br"}), ("a", {"a"})):
+        found = [element for element in (root.iter(outer) if root is not None else ())]
+        assert not [below.tag for element in found for below in element.iterdescendants() if below.tag in inner]

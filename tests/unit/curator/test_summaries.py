@@ -3,10 +3,9 @@
 import pytest
 
 from pressbox.curator.distil.extractive import summarise
-from pressbox.curator.library.domain.entries import ToDistil
-from pressbox.curator.text.key_sentences import summary_length
-from pressbox.curator.text.lines import clamp_range, find_main_lines, is_boilerplate, number_lines
-from pressbox.curator.text.sentences import extract_terms, is_whole, split_sentences
+from pressbox.curator.library.domain import ToDistil
+from pressbox.curator.text.plain_text import clamp_range, find_main_lines, is_boilerplate, number_lines
+from pressbox.curator.text.sentences import extract_terms, is_whole, split_sentences, summary_length
 
 ENGLISH = """Share this
 By the town desk

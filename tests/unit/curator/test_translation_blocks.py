@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.curator.articles.sanitizer import sanitise
-from pressbox.curator.translate.domain.blocks import Block, BlockKind, find_blocks, pair_up, split_html
-from pressbox.curator.translate.domain.segments import (
+from pressbox.curator.translate.blocks import Block, BlockKind, find_blocks, pair_up, split_html
+from pressbox.curator.translate.domain import (
     BlockTranslation,
     Limits,
     UntranslatedReason,

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from pressbox.core.errors import PermanentError
+from pressbox.curator.articles.domain import WALL, FetchedArticle, is_about, is_wall
 from pressbox.curator.articles.extraction import NOTHING_TO_READ, extract_article
-from pressbox.curator.articles.ports import FetchedArticle
-from pressbox.curator.articles.walls import WALL, is_about, is_wall
-from pressbox.curator.ingest.activities import choose_richer
+from pressbox.curator.ingest.fetcher import choose_richer
 from tests.shared_data import shared
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)

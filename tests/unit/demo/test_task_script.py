@@ -4,11 +4,11 @@ import json
 
 import pytest
 
-from pressbox.curator.ask import prompt as answering
+from pressbox.curator.ask import activities as answering
 from pressbox.curator.cards import choice as choosing
 from pressbox.curator.context import model as context
 from pressbox.curator.distil import model as distilling
-from pressbox.curator.research import model as research
+from pressbox.curator.research import researchers as research
 from pressbox.curator.translate import model as translating
 from pressbox.demo.simulators.model import ModelRequest
 from pressbox.demo.simulators.task_script import SCRIPTS, UNKNOWN, answer_task

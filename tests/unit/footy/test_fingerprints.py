@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.footy.domain.fingerprints import PHASES, VIEWS, Fingerprint, from_text, match, pack, to_text, unpack
+from pressbox.footy.domain.fingerprints import PHASES, VIEWS, Fingerprint, from_text, pack, to_text, unpack
 from pressbox.footy.domain.match_rule import BETTER, DOCUMENT, Evidence
+from pressbox.footy.domain.same_scene import match
 
 
 def fingerprint(hashes: list[int] | np.ndarray, phases: int = 1, telling: list[bool] | None = None) -> Fingerprint:
@@ -112,12 +113,31 @@ def test_a_clip_sampled_between_the_stored_samples_matches_in_its_other_phases()
     assert match(query, stored, DOCUMENT) is None
 
 
-@pytest.mark.parametrize("speed", [0.5, 1.25])
-def test_a_copy_in_slow_motion_or_faster_matches(speed: float) -> None:
-    fine = scene(8, 180)
-    played = fine[np.round(np.arange(0, 179, speed)).astype(int)]
-    assert match(fingerprint(played, PHASES), fingerprint(fine, PHASES)) is not None
-    assert match(fingerprint(played, PHASES), fingerprint(scene(9, 180), PHASES)) is None
+def all_views(seed: int, samples: int) -> np.ndarray:
+    return np.stack([scene(seed + view, samples) for view in range(len(VIEWS))])
+
+
+def with_views(rows: np.ndarray) -> Fingerprint:
+    return Fingerprint(rows, np.ones(rows.shape, dtype=bool), PHASES)
+
+
+@pytest.mark.parametrize("speed", [0.5, 0.75])
+def test_a_copy_in_slow_motion_matches(speed: float) -> None:
+    fine = all_views(100, 180)
+    played = fine[:, np.round(np.arange(0, 179, speed)).astype(int)]
+    assert match(with_views(played), with_views(fine)) is not None
+    assert match(with_views(played), with_views(all_views(200, 180))) is None
+
+
+def moving_little(seed: int, samples: int, bits: int) -> np.ndarray:
+    """A camera that hardly moves: all samples are near one picture, each by other bits."""
+    return with_noise(np.repeat(scene(1, 1), samples), bits, seed)
+
+
+def test_a_camera_that_hardly_moves_matches_its_copy_and_no_other_moment() -> None:
+    goal, other = (np.stack([moving_little(seed, 72, 8)] * len(VIEWS)) for seed in (1, 2))
+    assert match(with_views(goal), with_views(goal)) is not None
+    assert match(with_views(goal), with_views(other)) is None
 
 
 def test_a_fingerprint_that_was_stored_with_fewer_views_still_matches() -> None:

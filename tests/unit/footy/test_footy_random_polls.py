@@ -1,7 +1,7 @@
 """Random match days against the rules of goals: the oracle is the script of the match, which the code never sees."""
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from pressbox.footy.domain.fixture_parser import parse_fixture
-from pressbox.footy.domain.goals import Comparison, GoalDetail, StoredGoal
+from pressbox.footy.domain.goals import Comparison, GoalDetail, Observation
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
+from tests.fakes.goal_ledger import Ledger
 
 FIXTURE, HOME, AWAY = 900, 1, 2
 KICKOFF = datetime(2024, 3, 13, 20, 0, tzinfo=UTC)
@@ -55,66 +56,6 @@ class Scored:
             "detail": self.detail.value,
             "comments": None,
         }
-
-
-class Ledger:
-    """Keeps goals as the storage does: rows, registers as sets, searches that are started once."""
-
-    def __init__(self) -> None:
-        self.goals: dict[str, StoredGoal] = {}
-        self.sequences: dict[tuple[int, int], int] = {}
-        self.searches: list[str] = []
-
-    def apply(self, result: Comparison, run_id: str, now: datetime) -> None:
-        for new in result.created:
-            goal = new.observation
-            assert new.event_id not in self.goals, "an id was given twice"
-            key = (goal.team_id, goal.player_id or 0)
-            assert new.sequence > self.sequences.get(key, 0), "a number was used again"
-            self.sequences[key] = new.sequence
-            self.goals[new.event_id] = StoredGoal(
-                new.event_id,
-                goal.team_id,
-                goal.player_id or 0,
-                goal.player_name or "",
-                goal.detail,
-                goal.elapsed,
-                goal.extra,
-                new.score,
-                frozenset({run_id}),
-                frozenset(),
-            )
-        for seen in result.seen:
-            goal, known = seen.observation, self.goals[seen.event_id]
-            self.goals[seen.event_id] = replace(
-                known,
-                team_id=goal.team_id,
-                player_id=goal.player_id or 0,
-                player_name=goal.player_name or "",
-                detail=goal.detail,
-                elapsed=goal.elapsed,
-                extra=goal.extra,
-                score=seen.score,
-                monitor_runs=known.monitor_runs | ({run_id} if seen.registers else set()),
-                drop_runs=frozenset(),
-                removed_at=None,
-            )
-        for miss in result.missed:
-            known = self.goals[miss.event_id]
-            removed_at = now if miss.removes else None
-            self.goals[miss.event_id] = replace(known, drop_runs=known.drop_runs | {run_id}, removed_at=removed_at)
-        for event_id, score in result.rescored.items():
-            self.goals[event_id] = replace(self.goals[event_id], score=score)
-
-    def start_searches(self) -> None:
-        for name, goal in self.goals.items():
-            if len(goal.monitor_runs) >= POLICY.runs_to_confirm and goal.player_name and goal.removed_at is None:
-                if not goal.monitor_complete:
-                    self.searches.append(name)
-                self.goals[name] = replace(goal, monitor_complete=True)
-
-    def present(self) -> set[str]:
-        return {name for name, goal in self.goals.items() if goal.removed_at is None}
 
 
 class MatchDay(RuleBasedStateMachine):
@@ -185,6 +126,39 @@ class MatchDay(RuleBasedStateMachine):
     def an_empty_answer(self, chance: int) -> None:
         if all(goal.event_id or not goal.stands for goal in self.script):
             self._poll([], chance)
+
+    @rule(chance=CHANCES, by=st.sampled_from([-2, -1, 1, 2]), side=st.sampled_from(["home", "away"]))
+    def a_poll_with_a_lying_score(self, chance: int, by: int, side: str) -> None:
+        """One answer whose score fits no list: it makes no goal, takes none away, and starts no search.
+
+        Only between answers that were settled: a new goal and a lie in the same answer cannot be told apart.
+        """
+        if not all(self._is_settled(goal) for goal in self.script):
+            return
+        standing = [goal for goal in self.script if goal.stands]
+        before, searched = self.ledger.present(), list(self.ledger.searches)
+        raw = self._answer(standing)
+        raw["goals"][side] = max(0, raw["goals"][side] + by)
+        self.runs += 1
+        result = self._compare(raw, f"run-{self.runs}")
+        self.ledger.start_searches()
+        assert result.created == ()
+        assert self.ledger.present() == before, "one lie changed which goals there are"
+        assert all(self.meaning[seen.event_id] == self._place_of(seen.observation) for seen in result.seen)
+        assert set(self.ledger.searches) - set(searched) <= before
+        self.an_honest_poll(chance)
+
+    def _is_settled(self, goal: Scored) -> bool:
+        if goal.stands:
+            return bool(goal.event_id) and not goal.changed
+        return not goal.event_id or goal.misses >= POLICY.runs_to_remove
+
+    def _place_of(self, observation: Observation) -> int:
+        return next(
+            place
+            for place, goal in enumerate(self.script)
+            if goal.stands and (goal.team, goal.minute) == (observation.team_id, observation.elapsed)
+        )
 
     @rule()
     def an_answer_without_events(self) -> None:

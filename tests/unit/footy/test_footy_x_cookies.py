@@ -15,8 +15,9 @@ from pressbox.core.http.proxy import GuardedProxy
 from pressbox.core.sealing import Seal
 from pressbox.footy.adapters.downloads.downloader import ClipDownloader
 from pressbox.footy.adapters.downloads.page_program import Job, options
+from pressbox.footy.domain.search_turns import WINDOW
 from pressbox.footy.x.cookies import read_export, write_netscape
-from pressbox.footy.x.pace import WINDOW, SearchPace
+from pressbox.footy.x.pace import SearchPace
 from pressbox.footy.x.results import LOGIN_PATHS
 from pressbox.footy.x.session import StoredSession
 from tests.shared_data import shared

@@ -3,7 +3,7 @@
 import pytest
 
 from pressbox.core.errors import ConfigurationError
-from pressbox.soonish.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.address_vault import AddressVault
 from pressbox.soonish.service.guests import mask_email
 
 URL = "ntfy://example.org/k3y"

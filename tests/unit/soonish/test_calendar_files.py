@@ -87,4 +87,6 @@ def test_a_file_that_is_too_large_is_refused() -> None:
 
 @given(st.binary(max_size=400))
 def test_nothing_breaks_the_reader(noise: bytes) -> None:
-    read_calendar(OWN[:200] + noise + OWN[200:], BERLIN)
+    for entry in read_calendar(OWN[:200] + noise + OWN[200:], BERLIN):
+        assert entry.start.tzinfo is not None
+        assert find_zone(entry.timezone) == entry.timezone

@@ -6,16 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pressbox.soonish.domain.channels import Channel, Selector, choose_channels
-from pressbox.soonish.domain.delivery import (
+from pressbox.delivery.domain.attempts import (
+    MAX_OWN_TRIES,
     MAX_TRIES,
     AttemptResult,
-    DeliveryCounts,
     DeliveryState,
     Verdict,
     judge_attempt,
-    summarise_counts,
 )
+from pressbox.delivery.domain.channels import Channel, Selector, choose_channels
+from pressbox.soonish.domain.delivery import DeliveryCounts, MessageState, judge_message, summarise_counts
 
 CHANNELS = st.lists(
     st.builds(
@@ -99,6 +99,13 @@ def test_a_state_without_deliveries_counts_as_zero() -> None:
     assert counts.total == 3
 
 
+def test_of_two_looks_at_a_message_the_one_that_knows_more_is_newer() -> None:
+    opening, sending, done = (DeliveryCounts.from_states(one) for one in ({"pending": 2}, {"pending": 4}, {"sent": 4}))
+    assert opening.is_older_than(sending)
+    assert sending.is_older_than(done)
+    assert not done.is_older_than(done)
+
+
 def test_a_summary_never_leaves_out_what_went_wrong() -> None:
     assert summarise_counts(DeliveryCounts(sent=12, pending=0, uncertain=0, failed=0, skipped=3)) == "12 sent"
     assert summarise_counts(DeliveryCounts(sent=0, pending=0, uncertain=1, failed=2, skipped=0)) == (
@@ -106,8 +113,38 @@ def test_a_summary_never_leaves_out_what_went_wrong() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("counts", "state"),
+    [
+        ({"sent": 2, "skipped": 1}, MessageState.SENT),
+        ({"sent": 1, "failed": 1}, MessageState.INCOMPLETE),
+        ({"uncertain": 1, "failed": 1}, MessageState.INCOMPLETE),
+        ({"failed": 2, "skipped": 1}, MessageState.FAILED),
+        ({}, MessageState.SENT),
+    ],
+)
+def test_a_message_whose_deliveries_failed_is_not_simply_sent(counts: dict[str, int], state: MessageState) -> None:
+    found = DeliveryCounts.from_states(counts)
+    assert judge_message(found, is_finished=True, is_stopped=False) is state
+    assert judge_message(found, is_finished=False, is_stopped=False) is MessageState.SENDING
+    assert judge_message(found, is_finished=True, is_stopped=True) is MessageState.STOPPED
+
+
 def test_a_target_that_says_when_to_come_back_is_tried_for_longer_than_one_that_fails() -> None:
     asked = judge_attempt(AttemptResult.UNAVAILABLE, 3, timedelta(seconds=35))
     assert (asked.state, asked.pause) == (DeliveryState.PENDING, timedelta(seconds=35))
     assert judge_attempt(AttemptResult.UNAVAILABLE, 3).state is DeliveryState.FAILED
     assert judge_attempt(AttemptResult.UNAVAILABLE, 20, timedelta(seconds=35)).state is DeliveryState.FAILED
+
+
+def test_mail_that_is_put_off_is_tried_for_hours_with_growing_pauses() -> None:
+    """Greylisting lets a mail through after minutes, sometimes after half an hour and more."""
+    tries = range(1, MAX_OWN_TRIES + 1)
+    *verdicts, last = [judge_attempt(AttemptResult.UNAVAILABLE, number, is_own_fault=True) for number in tries]
+    pauses = [verdict.pause for verdict in verdicts if verdict.pause is not None]
+    assert len(pauses) == len(verdicts)
+    assert pauses == sorted(pauses)
+    assert pauses[0] <= timedelta(seconds=10)
+    assert pauses[-1] >= timedelta(minutes=30)
+    assert sum(pauses, timedelta()) >= timedelta(hours=4)
+    assert last.state is DeliveryState.FAILED

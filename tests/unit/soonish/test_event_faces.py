@@ -9,7 +9,8 @@ from icalendar import Calendar
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web import times
 from pressbox.core.web.languages import locale_of, read_catalogs
-from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, Level
+from pressbox.delivery.domain.attempts import Level
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, MessageState
 from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, SubscriptionState
 from pressbox.soonish.domain.times import to_utc
@@ -66,6 +67,7 @@ def message(number: int = 1, recipients: int = 10, *, finished: bool = False, **
         body="",
         changes=(),
         recipients=recipients,
+        state=MessageState.SENT if finished else MessageState.SENDING,
         counts=DeliveryCounts.from_states(counts),
         created_at=NOW,
         finished_at=NOW if finished else None,

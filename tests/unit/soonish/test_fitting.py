@@ -2,7 +2,7 @@
 
 import pytest
 
-from pressbox.soonish.domain.fitting import CUT, fit_body, show_difference
+from pressbox.delivery.domain.fitting import CUT, fit_body, show_difference
 
 LINKS = ("The event: https://events.example.org/events/abc", "Unsubscribe: https://events.example.org/u/xyz")
 

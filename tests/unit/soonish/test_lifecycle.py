@@ -15,7 +15,7 @@ from pressbox.soonish.contracts import (
     ParticipantChanged,
     ParticipantRemoved,
 )
-from pressbox.soonish.domain.lifecycle import PendingUpdate, add_edit, next_wake_time, remember_id
+from pressbox.soonish.domain.lifecycle import KnownIds, PendingUpdate, add_edit, count_shards, next_wake_time
 from pressbox.soonish.domain.reminders import ReminderOutcome, WantedReminder, message_version, summarise_outcome
 from pressbox.soonish.workflows.mailbox import Mailbox
 
@@ -54,7 +54,8 @@ def test_every_signal_is_handled_once(numbers: list[int]) -> None:
 
 
 def test_only_the_newest_numbers_are_kept() -> None:
-    assert remember_id((1, 2, 3), 4, limit=3) == (2, 3, 4)
+    known = KnownIds((1, 2, 3), limit=3)
+    assert (known.add(4), known.add(4), known.list_all()) == (True, False, (2, 3, 4))
 
 
 def test_every_kind_of_message_survives_continue_as_new_as_itself() -> None:
@@ -88,3 +89,7 @@ def test_the_best_delivery_decides_the_outcome() -> None:
     assert summarise_outcome(sent=0, uncertain=1, failed=1) is ReminderOutcome.UNCERTAIN
     assert summarise_outcome(sent=0, uncertain=0, failed=1) is ReminderOutcome.FAILED
     assert summarise_outcome(sent=0, uncertain=0, failed=0) is ReminderOutcome.NO_TARGETS
+
+
+def test_a_message_has_a_shard_for_every_page_up_to_a_limit() -> None:
+    assert [count_shards(people, 500, 8) for people in (0, 1, 500, 501, 4_000, 1_000_000)] == [1, 1, 1, 2, 8, 8]

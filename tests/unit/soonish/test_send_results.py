@@ -1,11 +1,12 @@
 """How Retry-After is read, and what the report of a send means."""
 
+import json
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
 
-from pressbox.soonish.adapters.send_results import (
+from pressbox.delivery.adapters.send_results import (
     MAX_RETRY_AFTER,
     NO_CONNECTION,
     Exchange,
@@ -13,8 +14,9 @@ from pressbox.soonish.adapters.send_results import (
     Stage,
     judge_send,
     parse_retry_after,
+    read_retry_after,
 )
-from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.delivery.domain.attempts import AttemptResult
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,50 @@ def test_a_reason_is_a_sentence_and_names_no_class_of_an_error(stage: Stage) -> 
     reason = judge_send(report, connected=True).reason
     assert "Error" not in reason
     assert reason.endswith(".")
+
+
+# As the services document them, or as users have reported them.
+TELEGRAM = {"ok": False, "error_code": 429, "description": "Too Many Requests: retry after 35"}
+DISCORD = {"message": "You are being rate limited.", "global": False}
+MATRIX = {"errcode": "M_LIMIT_EXCEEDED", "error": "Too many requests"}
+NTFY = {"code": 42901, "http": 429, "error": "limit reached: too many requests", "link": "https://ntfy.sh/docs"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "seconds"),
+    [
+        (TELEGRAM | {"parameters": {"retry_after": 35}}, 35),
+        (TELEGRAM | {"parameters": {"retry_after": 43200}}, 3600),
+        (DISCORD | {"retry_after": 64.57}, 64.57),
+        (DISCORD | {"retry_after": 641570}, 641.57),
+        (MATRIX | {"retry_after_ms": 2000}, 2),
+        (MATRIX, None),
+        (NTFY, None),
+        ({"ok": False, "error": "ratelimited"}, None),
+        ({"retry_after": True}, None),
+        ({"retry_after": -1}, None),
+        ({"retry_after": float("nan")}, None),
+        ({"retry_after": float("inf")}, None),
+        ({"retry_after": "soon"}, None),
+        ({"parameters": []}, None),
+        ([], None),
+    ],
+)
+def test_the_time_to_wait_is_read_from_answers_of_services(answer: object, seconds: float | None) -> None:
+    found = read_retry_after(json.dumps(answer).encode())
+    assert found == (None if seconds is None else timedelta(seconds=seconds))
+
+
+def test_an_html_page_of_a_proxy_names_no_time() -> None:
+    assert read_retry_after(b"<html>error code: 1015</html>") is None
+
+
+def test_too_many_without_a_time_waits_all_the_same_and_other_trouble_does_not() -> None:
+    """Three tries within seconds would be refused, and break the channel."""
+    busy, down = (judge_send(report(status), connected=True) for status in (429, 503))
+    assert (busy.result, busy.retry_after) == (AttemptResult.UNAVAILABLE, timedelta(minutes=1))
+    assert (down.result, down.retry_after) == (AttemptResult.UNAVAILABLE, None)
+
+
+def report(status: int) -> SendReport:
+    return SendReport(accepted=False, exchanges=(Exchange(stage=Stage.ANSWERED, status=status),))

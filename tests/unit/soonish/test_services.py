@@ -6,7 +6,7 @@ import pytest
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.languages import read_catalogs
-from pressbox.soonish.domain.services import APPRISE, EMAIL, SENTENCES, SERVICES, build_address
+from pressbox.delivery.domain.services import APPRISE, EMAIL, SENTENCES, SERVICES, build_address
 
 TOKEN = "123456789:AAEabcdefghijklmnopqrstuvwxyz01234-_"
 SLACK = "https://hooks.slack.com/services/T1JJ3T3L2/A1BRTD4JD/TIiajkdnlazkcOXrIdevi7FQ"

@@ -3,7 +3,8 @@
 import pytest
 
 from pressbox.core.errors import InvalidInputError, RefusedAddressError
-from pressbox.soonish.domain.targets import (
+from pressbox.delivery.adapters.address_book import find_audience
+from pressbox.delivery.domain.targets import (
     LOCAL_SCHEMES,
     MAIL_SCHEMES,
     SOCKET_SCHEMES,
@@ -25,13 +26,22 @@ def test_mail_and_what_goes_past_the_proxy_is_for_nobody(scheme: str, audience: 
         check_scheme(scheme, audience)
 
 
-def test_what_an_administrator_allows_is_for_members_only_and_never_mail() -> None:
+def test_schemes_of_the_machine_that_are_allowed_are_for_administrators_only_and_never_mail() -> None:
     allowed = frozenset({"syslog", "mailto"})
-    check_scheme("syslog", MEMBER, allowed)
-    with pytest.raises(RefusedAddressError):
-        check_scheme("syslog", ANYBODY, allowed)
+    check_scheme("syslog", Audience.ADMINISTRATOR, allowed)
+    for audience in (ANYBODY, MEMBER):
+        with pytest.raises(RefusedAddressError):
+            check_scheme("syslog", audience, allowed)
     with pytest.raises(InvalidInputError):
-        check_scheme("mailto", MEMBER, allowed)
+        check_scheme("mailto", Audience.ADMINISTRATOR, allowed)
+
+
+@pytest.mark.parametrize(
+    ("role", "audience"),
+    [(None, ANYBODY), ("member", MEMBER), ("admin", Audience.ADMINISTRATOR), ("something new", MEMBER)],
+)
+def test_the_role_of_an_account_says_which_addresses_it_may_use(role: str | None, audience: Audience) -> None:
+    assert find_audience(role) is audience
 
 
 @pytest.mark.parametrize(

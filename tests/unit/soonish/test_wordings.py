@@ -38,9 +38,23 @@ def test_every_sentence_of_a_message_is_there_in_german() -> None:
     assert [sentence for sentence in SENTENCES if not known.get(sentence)] == []
 
 
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [
+        (timedelta(hours=1), "Sommerfest starts in 1 hour"),
+        (timedelta(minutes=17), "Sommerfest starts in 17 minutes"),
+        (timedelta(0), "Sommerfest has started"),
+        (-timedelta(minutes=5), "Sommerfest has started"),
+    ],
+)
+def test_a_reminder_says_what_is_true_when_it_leaves(left: timedelta, said: str) -> None:
+    occasion = Occasion(Cause.REMINDER, FACTS, offset=timedelta(hours=1))
+    assert write_text(STORED, occasion, Person("en", ""), START - left).title == said
+
+
 @pytest.mark.parametrize("zone", ["", BERLIN, "Europe/Vienna"])
 def test_whoever_reads_english_by_the_clock_of_the_event_gets_the_text_of_the_ledger(zone: str) -> None:
-    for cause in Cause:
+    for cause in set(Cause) - {Cause.REMINDER}:
         assert write_text(STORED, Occasion(cause, FACTS, offset=DAY), Person("en", zone), START - DAY) == STORED
 
 

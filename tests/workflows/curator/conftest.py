@@ -23,13 +23,12 @@ from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
-from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
-from pressbox.curator.ingest.workflows.preview import PreviewFetchWorkflow
+from pressbox.curator.ingest.workflows.fetch import DomainFetchWorkflow, PreviewFetchWorkflow
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
 from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.contracts import heavy_queue, index_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from tests.fakes.curator import FakeWorld
 
@@ -43,6 +42,7 @@ QUICK_POLICY = CuratorPolicy(
     feed_delay=timedelta(0),
     model_pause=timedelta(milliseconds=200),
     page_patience=timedelta(seconds=20),
+    report_every=timedelta(seconds=1),
 )
 
 

@@ -19,7 +19,7 @@ from pressbox.curator.cards.contracts import (
 from pressbox.curator.cards.service import CardStarter
 from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflow
 from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
-from pressbox.curator.context.domain.context import ContextLink
+from pressbox.curator.context.domain import ContextLink
 from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
 from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.contracts import heavy_queue

@@ -4,15 +4,15 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from temporalio.client import Client
+from temporalio.client import Client, WorkflowFailureError
 
 from pressbox.core.errors import ConfigurationError, PermanentError, TransientError
 from pressbox.curator.distil.contracts import ContentDistillationInput
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.ingest.contracts import ReprocessEntriesInput
 from pressbox.curator.ingest.workflows.reprocess import ReprocessEntriesWorkflow
-from pressbox.curator.library.domain.entries import DistilState
-from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeWorld
+from pressbox.curator.library.domain import DistilState
+from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeEntries, FakeWorld
 from tests.waiting import until
 from tests.workflows.curator.conftest import Stage, staged
 
@@ -81,7 +81,7 @@ async def test_two_runs_at_the_same_time_distil_nothing_twice(stage: Stage) -> N
     stage.world.fetched(stage.world.feed(), 5)
     stage.world.distiller.hold = asyncio.Event()
     first = await stage.start(ContentDistillationWorkflow, wanted(stage))
-    await until(lambda: len(stage.world.claims.held) == 5)
+    await until(lambda: len(stage.world.distil_queue.leases.owners) == 5)
     result = await stage.run(ContentDistillationWorkflow, wanted(stage))
     assert result["distilled"] == 0
     stage.world.distiller.hold.set()
@@ -138,3 +138,31 @@ async def test_reprocessing_fetches_and_distils_entries_whatever_their_state(sta
     result = await stage.run(ReprocessEntriesWorkflow, again)
     assert (result["fetched"], result["distilled"], result["failed"]) == (2, 2, 0)
     assert len(stage.world.pages.read_urls) == 2
+
+
+async def test_reprocessing_counts_summaries_while_they_come(stage: Stage) -> None:
+    entries = stage.world.fetched(stage.world.feed(), 2 * stage.policy.distil_batch)
+    again = ReprocessEntriesInput(
+        entry_ids=tuple(entry.entry_id for entry in entries), fetch=False, policy=stage.policy
+    )
+    handle = await stage.start(ReprocessEntriesWorkflow, again)
+    await handle.result()
+    counts = [report.detail["entriesDistilled"] for report in stage.reports if report.workflow_id == handle.id]
+    assert sorted(set(counts)) == [0, stage.policy.distil_batch, len(entries)]
+    shown = await handle.query("get_progress")
+    assert {state["status"] for state in shown["entryProgress"].values()} == {"completed"}
+
+
+async def test_a_run_that_failed_says_so_when_it_is_asked(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(*_: object) -> None:
+        raise PermanentError("The database refuses this.")
+
+    monkeypatch.setattr(FakeEntries, "distil_again", refuse)
+    again = ReprocessEntriesInput(entry_ids=(1,), policy=stage.policy)
+    handle = await stage.start(ReprocessEntriesWorkflow, again)
+    with pytest.raises(WorkflowFailureError):
+        await handle.result()
+    shown = await handle.query("get_progress")
+    assert (shown["status"], shown["error"]) == ("failed", "The database refuses this.")
+    last = next(report for report in reversed(stage.reports) if report.workflow_id == handle.id)
+    assert (last.detail["status"], last.detail["error"]) == ("failed", "The database refuses this.")

@@ -3,7 +3,7 @@
 from pressbox.core.errors import PermanentError
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
-from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain import ExtractionRule
 from pressbox.curator.search.contracts import EmbeddingBackfillInput, SearchPruneInput, SearchReindexInput
 from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, SearchPruneWorkflow, SearchReindexWorkflow
 from tests.workflows.curator.conftest import Stage

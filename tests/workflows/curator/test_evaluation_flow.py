@@ -20,8 +20,7 @@ from pressbox.curator.evaluate.activities import JUDGED
 from pressbox.curator.evaluate.contracts import EvaluationInput, EvaluationMode, evaluation_workflow_id
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
 from pressbox.curator.library.contracts import heavy_queue, index_queue
-from pressbox.curator.library.domain.entries import EXTRACTIVE, DistilState
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import EXTRACTIVE, CuratorPolicy, DistilState
 from tests.fakes.curator import FakeDistiller, FakeWorld
 from tests.fakes.evaluating import FakeBench
 from tests.waiting import look_until, progress_when_waiting, until

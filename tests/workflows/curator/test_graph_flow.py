@@ -15,14 +15,12 @@ from temporalio.worker import Worker
 from pressbox.core.contracts import Contract
 from pressbox.core.errors import PermanentError, PressboxError, TransientError
 from pressbox.core.temporal.errors import ErrorInterceptor
+from pressbox.curator.graph import workflow as graph_workflow
 from pressbox.curator.graph.contracts import GlobalGraphUpdateInput, GraphRebuildInput
 from pressbox.curator.graph.service import GraphStarter
-from pressbox.curator.graph.workflows import rebuild as graph_rebuild
-from pressbox.curator.graph.workflows import update as graph_update
-from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
-from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
+from pressbox.curator.graph.workflow import GlobalGraphUpdateWorkflow, GraphRebuildWorkflow
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from tests.fakes.graph import FakeShelf
 from tests.waiting import progress_when_waiting
 
@@ -83,7 +81,7 @@ async def desk(temporal: Client) -> AsyncIterator[Desk]:
 async def test_an_update_adds_all_that_wait_batch_by_batch_and_marks_what_is_in(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_update, "BATCHES_PER_RUN", 2)
+    monkeypatch.setattr(graph_workflow, "ADDED_PER_RUN", 2)
     desk.shelf.put(7)
     desk.shelf.troubles = {3: PermanentError("It speaks nonsense.")}
     done = await desk.update(batch_size=2)
@@ -110,7 +108,7 @@ async def test_an_update_waits_for_its_model_and_says_so(desk: Desk) -> None:
 async def test_a_clean_rebuild_swaps_at_its_end_and_a_second_one_joins_it(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_rebuild, "BATCHES_PER_RUN", 2)
+    monkeypatch.setattr(graph_workflow, "REBUILT_PER_RUN", 2)
     desk.shelf.put(5)
     await desk.update()
     started: set[str] = set()

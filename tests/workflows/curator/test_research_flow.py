@@ -22,10 +22,10 @@ from pressbox.core.temporal.faults import Action, FaultInterceptor, every_fault,
 from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.models.domain import trace_id
 from pressbox.curator.research.contracts import DeepResearchOutput, research_workflow_id
-from pressbox.curator.research.domain.research import EndedBy, Limits, ResearchState, StepKind
+from pressbox.curator.research.domain import EndedBy, Limits, ResearchState, StepKind
 from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.workflow import DeepResearchWorkflow
 from tests.fakes.research import READER, FakeResearchWorld

@@ -14,8 +14,7 @@ from temporalio.worker import Worker
 from pressbox.core.errors import PressboxError, RateLimitedError
 from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.entries import EntryStatus
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy, EntryStatus
 from pressbox.curator.translate import workflow as translation
 from pressbox.curator.translate.contracts import Provider, TranslationInput
 from pressbox.curator.translate.workflow import TranslationWorkflow

@@ -22,7 +22,7 @@ from pressbox.core.temporal.errors import ErrorInterceptor
 from pressbox.footy.adapters.workflows import TemporalWorkflows
 from pressbox.footy.contracts.monitor import GoalToSearch
 from pressbox.footy.domain.policy import FootyPolicy
-from pressbox.footy.ids import media_queue, rag_workflow_id
+from pressbox.footy.ids import clips_queue, media_queue, rag_workflow_id
 from pressbox.footy.workflows.download import DownloadWorkflow
 from pressbox.footy.workflows.ingest import IngestWorkflow
 from pressbox.footy.workflows.monitor import MonitorWorkflow
@@ -50,7 +50,7 @@ _numbers = count(secrets.randbelow(10**6) * 1000)
 
 @dataclass
 class Stage:
-    """A world and two workers on it: one for the workflows, one that reads videos."""
+    """A world and three workers on it: for the workflows, for what fetches clips, and for what reads them."""
 
     client: Client
     world: FakeWorld
@@ -123,7 +123,10 @@ async def staged(
     # Every stage has these two teams, and the list of what runs may have lacked one that an earlier stage started.
     for team_id in (LIVERPOOL, CITY):
         await terminate(client, rag_workflow_id(team_id))
-    async with worker(stage, queue, world.plain_activities(stage.workflows), list(WORKFLOWS), cached):
+    async with (
+        worker(stage, queue, world.plain_activities(stage.workflows), list(WORKFLOWS), cached),
+        worker(stage, clips_queue(queue), world.clips_activities(stage.workflows), []),
+    ):
         if with_media:
             async with media_worker(stage):
                 yield stage

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
 
-from pressbox.core.errors import RefusedAddressError
+from pressbox.core.errors import PermanentError, RefusedAddressError, TransientError
 from pressbox.footy.contracts.download import DownloadWorkflowInput
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
@@ -128,3 +128,57 @@ async def test_a_download_waits_for_a_worker_that_reads_videos(temporal: Client)
             await handle.result()
             await uploaded(stage)
         assert stage.world.candidates.all[numbers[0]].outcome is CandidateOutcome.STORED
+
+
+async def activities_of(stage: Stage, workflow_id: str) -> list[str]:
+    history = await stage.client.get_workflow_handle(workflow_id).fetch_history()
+    return [
+        event.activity_task_scheduled_event_attributes.activity_type.name
+        for event in history.events
+        if event.HasField("activity_task_scheduled_event_attributes")
+    ]
+
+
+async def test_a_download_is_two_activities_however_many_files_it_has(stage: Stage) -> None:
+    handle = await begin(stage, plant(stage, *(clip(f"s{number}") for number in range(5))))
+    assert (await handle.result())["queued"] == 5
+    assert await activities_of(stage, handle.id) == ["fetch_clips", "inspect_clips"]
+
+
+async def test_files_that_fail_together_are_fetched_one_by_one_and_the_goal_is_asked_for_once(stage: Stage) -> None:
+    """The document gives this question one try; the upload asks again."""
+    stumbles = [PermanentError("Planted."), TransientError("The database does not answer.")]
+    stage.world.goals.stumbles = {"removal_reason": stumbles}
+    numbers = plant(stage, clip("a"), clip("b"))
+    handle = await begin(stage, numbers)
+    assert (await handle.result())["queued"] == 2
+    await uploaded(stage)
+    assert stumbles == []
+    done = await activities_of(stage, handle.id)
+    assert done[0] == "fetch_clips"
+    assert (done.count("check_event_exists"), done.count("download_single_video")) == (1, 2)
+    assert {stage.world.candidates.all[number].outcome for number in numbers} == {CandidateOutcome.STORED}
+
+
+async def test_files_that_fail_together_are_judged_one_by_one(stage: Stage) -> None:
+    stage.world.goals.stumbles = {"load_minute": [PermanentError("Planted.")]}
+    numbers = plant(stage, clip("a"), clip("b", note="cat"))
+    handle = await begin(stage, numbers)
+    assert (await handle.result())["queued"] == 1
+    await uploaded(stage)
+    assert (await activities_of(stage, handle.id)).count("validate_video_is_soccer") == 2
+    outcomes = [stage.world.candidates.all[number].outcome for number in numbers]
+    assert outcomes == [CandidateOutcome.STORED, CandidateOutcome.NOT_FOOTBALL]
+
+
+async def test_a_file_that_comes_at_the_second_try_does_not_fetch_the_others_again(stage: Stage) -> None:
+    numbers = plant(stage, clip("a"), clip("b"))
+    late = PAGE.format(1)
+    content = stage.world.downloader.files[late]
+    stage.world.downloader.files[late] = TransientError("Too many requests.")
+    handle = await begin(stage, numbers)
+    await until(lambda: stage.world.downloader.asked[late])
+    stage.world.downloader.files[late] = content
+    assert (await handle.result())["queued"] == 2
+    assert stage.world.downloader.asked[PAGE.format(0)] == 1
+    assert stage.world.downloader.asked[late] > 1

@@ -4,13 +4,15 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
-from temporalio.client import Client, WorkflowFailureError
+from temporalio.client import Client, WorkflowFailureError, WorkflowHandle
+from temporalio.common import WorkflowIDConflictPolicy
 
 from pressbox.core.errors import PermanentError
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.workflows.ingest import IngestWorkflow
 from tests.fakes.footy import FakeWorld, raw_fixture
+from tests.waiting import until
 from tests.workflows.footy.conftest import Stage, staged
 
 
@@ -44,6 +46,36 @@ async def test_an_empty_tomorrow_looks_ahead_day_by_day_to_the_next_fixture(stag
 async def test_looking_ahead_ends_after_thirty_days(stage: Stage) -> None:
     await ingest(stage)
     assert max(stage.world.api.asked_days) == today(30)
+
+
+async def test_whoever_follows_during_an_ingest_has_it_fetch_again(stage: Stage) -> None:
+    fixture_on(stage, today(1), 1)
+    workflow_id = f"ingest-followed-{stage.fixture_id}"
+    input = IngestWorkflowInput(policy=stage.policy)
+
+    async def follow() -> WorkflowHandle[Any, Any]:
+        return await stage.client.start_workflow(
+            IngestWorkflow.run,
+            input,
+            id=workflow_id,
+            task_queue=stage.queue,
+            start_signal="fetch_again",
+            id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+        )
+
+    async def last_run() -> str | None:
+        return (await stage.client.get_workflow_handle(workflow_id).describe()).run_id
+
+    alone = await follow()
+    await alone.result()
+    assert await last_run() == alone.first_execution_run_id, "the signal of the start asks for nothing more"
+    stage.world.api.held.clear()
+    first = await follow()
+    await until(lambda: today(2) in stage.world.api.asked_days[3:], "an ingest asks for days")
+    await follow()
+    stage.world.api.held.set()
+    await first.result()
+    assert await last_run() not in (None, first.first_execution_run_id)
 
 
 async def test_named_fixtures_are_taken_whatever_their_date(stage: Stage) -> None:

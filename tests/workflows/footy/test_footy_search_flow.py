@@ -48,6 +48,8 @@ async def test_a_search_finds_downloads_and_stores_clips_and_the_goal_completes(
     assert goal.complete
     assert set(world.candidates.outcomes(stage.event_id).values()) == {CandidateOutcome.STORED}
     assert len(world.clips.all) == 2
+    parents = {update.parent_workflow_id for update in stage.reports if update.workflow_type == "DownloadWorkflow"}
+    assert parents == {twitter_workflow_id(stage.goal())}, "the page of activities shows downloads below their search"
 
 
 async def test_a_worker_that_remembers_nothing_comes_to_the_same_end(temporal: Client) -> None:
@@ -66,7 +68,7 @@ async def test_fifteen_attempts_are_made_and_the_history_stays_small(stage: Stag
     found = await search(stage)
     assert found["attempts"] == 15
     assert len(stage.world.goals.all[stage.event_id].downloads) == 15
-    assert await stage.events_of(twitter_workflow_id(stage.goal())) < 900
+    assert await stage.events_of(twitter_workflow_id(stage.goal())) < 250
 
 
 async def test_enough_registered_downloads_end_the_search(stage: Stage) -> None:
@@ -154,6 +156,21 @@ async def test_fresh_aliases_are_not_asked_for_again(stage: Stage) -> None:
         found = await stage.run(RAGWorkflow, team, rag_workflow_id(LIVERPOOL))
         assert found["aliases"] == ["Liverpool", "LFC"]
     assert stage.world.alias_source.asked == 1
+
+
+async def test_the_search_for_names_has_limits_of_its_own(stage: Stage) -> None:
+    """The document's rows for RAG, which differ from those of the clip search."""
+    await stage.run(RAGWorkflow, RAGWorkflowInput(team_id=LIVERPOOL, policy=stage.policy), rag_workflow_id(LIVERPOOL))
+    history = await stage.client.get_workflow_handle(rag_workflow_id(LIVERPOOL)).fetch_history()
+    calls = [
+        event.activity_task_scheduled_event_attributes
+        for event in history.events
+        if event.HasField("activity_task_scheduled_event_attributes")
+    ]
+    assert [
+        (call.activity_type.name, call.start_to_close_timeout.seconds, call.retry_policy.maximum_attempts)
+        for call in calls
+    ] == [("get_cached_team_aliases", 10, 2), ("get_team_aliases", 60, 2), ("save_team_aliases", 10, 2)]
 
 
 async def test_an_outage_fails_the_search_for_names(stage: Stage) -> None:

@@ -8,7 +8,7 @@ import random
 import pytest
 from temporalio.client import Client
 
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import PermanentError, TransientError
 from pressbox.footy.activities.files import FINGERPRINT, VIDEO
 from pressbox.footy.contracts.download import Batch, Video
 from pressbox.footy.contracts.upkeep import UpkeepWorkflowInput
@@ -67,6 +67,28 @@ async def send(stage: Stage, name: str, *videos: Video) -> None:
 async def ended(stage: Stage) -> dict[str, int]:
     found: dict[str, int] = await stage.client.get_workflow_handle(upload_workflow_id(stage.event_id)).result()
     return found
+
+
+async def test_a_copy_that_only_its_film_shows_joins_its_scene_and_says_why(stage: Stage) -> None:
+    whole, turned = [
+        await ready(stage, clip(name, size=size, hidden=["goal"])) for name, size in (("a", 900), ("b", 500))
+    ]
+    stranger = await ready(stage, clip("c", size=400, hidden=["other goal"]))
+    for number, video in enumerate((whole, turned, stranger)):
+        await send(stage, f"download{number}", video)
+    result = await ended(stage)
+    assert (result["stored"], result["duplicates"]) == (2, 1)
+    row = stage.world.candidates.all[turned.candidate_id]
+    assert row.outcome is CandidateOutcome.DUPLICATE
+    assert row.reason == f"same scene as candidate {whole.candidate_id}, seen through a turn of 5 degrees"
+
+
+async def test_films_are_compared_only_where_hashes_found_nothing(stage: Stage) -> None:
+    videos = [await ready(stage, clip("a", size=size)) for size in (900, 500, 400)]
+    await send(stage, "download1", *videos[:2])
+    await send(stage, "download2", videos[2])
+    await ended(stage)
+    assert stage.world.media.seen_through == 0
 
 
 async def test_new_better_and_worse_copies_of_a_scene_share_one_slot(stage: Stage) -> None:
@@ -212,3 +234,12 @@ async def test_upkeep_names_failing_sources_and_waits_for_a_judge_that_is_down(t
     assert (result["judged"], result["waiting"]) == (0, 1)
     assert [answer.failure for answer in world.health.answers] == ["away"]
     assert len(world.clips.all) == 1
+
+
+async def test_a_batch_that_fails_as_a_whole_is_stored_step_by_step(stage: Stage) -> None:
+    stage.world.clips.trouble = [PermanentError("Planted.")]
+    video = await ready(stage, clip("a"))
+    await send(stage, "download1", video)
+    assert (await ended(stage))["batches"] == 1
+    assert stage.world.clips.trouble == []
+    assert stage.world.clips.shown(stage.event_id) == {video.md5}

@@ -9,6 +9,8 @@ from temporalio.testing import WorkflowEnvironment
 
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.progress.contracts import ProgressState
+from pressbox.delivery.domain.attempts import AttemptResult, DeliveryState, Level
+from pressbox.delivery.ports import OutgoingMessage
 from pressbox.soonish.contracts import (
     EventCancelled,
     EventUpdated,
@@ -17,13 +19,12 @@ from pressbox.soonish.contracts import (
     ParticipantChanged,
     ParticipantRemoved,
 )
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.ids import broadcast_workflow_id
-from pressbox.soonish.ports import OutgoingMessage
+from pressbox.soonish.ids import broadcast_workflow_id, event_workflow_id
 from tests.fakes.soonish import ORGANISER, FakeWorld
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 from tests.workflows.soonish.conftest import QUICK_POLICY, Stage, in_two_days, staged
 
 HOUR, DAY = 3600, 86_400
@@ -62,6 +63,28 @@ async def test_created_goes_to_the_organiser_only(stage: Stage) -> None:
     await until(lambda: len(stage.world.schedules.exist) == 4, "every reminder schedule")
     assert [key for key, _ in stage.world.sender.sent] == [f"channel:{ORGANISER}"]
     assert titles(stage.world) == ["created 1"]
+    own = {report.state for report in stage.reports if report.workflow_id == event_workflow_id(stage.event_id)}
+    assert own == {ProgressState.PLANNED}, "an event waits, often for months; its messages run"
+
+
+async def test_an_event_that_is_reopened_during_its_cancellation_goes_on(stage: Stage) -> None:
+    stage.world.events.subscribe(stage.event_id, 2)
+    handle = await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await until(lambda: len(stage.world.schedules.exist) == 2, "its schedules")
+    stage.world.sender.seconds = 0.3
+    cancelled = cancel(stage, 2)
+    await stage.tell(cancelled)
+    await until(lambda: "cancelled 1" in titles(stage.world), "the cancellation")
+    stage.world.events.all[stage.event_id].status = EventStatus.ACTIVE
+    number = stage.world.ledger.write(stage.event_id, Cause.REOPENED, "3", [2])
+    await stage.tell(
+        EventUpdated(outbox_id=stage.number, version=3),
+        ManualNotificationSent(outbox_id=stage.number, notification_id=number),
+    )
+    await until(lambda: titles(stage.world)[-1] == "reopened 3", "the news that it takes place")
+    await until(lambda: len(stage.world.schedules.exist) == 2, "its schedules are back")
+    newest = stage.client.get_workflow_handle(handle.id)
+    assert (await newest.describe()).status is WorkflowExecutionStatus.RUNNING
 
 
 async def test_messages_go_out_in_the_order_in_which_they_were_accepted(stage: Stage) -> None:
@@ -132,10 +155,10 @@ async def test_schedules_that_cannot_be_changed_hold_up_no_message(stage: Stage)
 
 async def test_a_repeated_signal_is_ignored(stage: Stage) -> None:
     message = announce(stage, "once", 2)
-    await stage.tell(message, message, announce(stage, "then", 2), message)
-    await until(lambda: len(stage.world.sender.to(2)) >= 2, "both announcements")
-    await asyncio.sleep(0.2)
-    assert stage.world.sender.to(2) == ["announcement once", "announcement then"]
+    await stage.tell(message, message, announce(stage, "then", 2), message, announce(stage, "at last", 2))
+    # Announcements go out one after the other: a repeated one would have come before the last.
+    await until(lambda: "announcement at last" in stage.world.sender.to(2), "the last announcement")
+    assert stage.world.sender.to(2) == ["announcement once", "announcement then", "announcement at last"]
 
 
 async def test_a_participant_who_leaves_loses_the_schedules(stage: Stage) -> None:
@@ -205,7 +228,7 @@ async def test_continuing_as_new_loses_nothing_and_repeats_nothing(temporal: Cli
         world.sender.hold = asyncio.Event()
         first = announce(stage, "1", 2)
         handle = await stage.tell(first)
-        await asyncio.wait_for(world.sender.arrived.wait(), 10)
+        await asyncio.wait_for(world.sender.arrived.wait(), PATIENCE_SECONDS)
         first_run = (await handle.describe()).run_id
         messages = [first, *(announce(stage, str(number), 2) for number in range(2, 7))]
         left = ParticipantRemoved(outbox_id=stage.number, subscription_id=2)
@@ -298,3 +321,23 @@ async def test_every_message_carries_the_links_of_its_own_person(stage: Stage) -
     # What was sent is written down a moment later.
     deliveries = stage.world.ledger.deliveries
     await until(lambda: {item.state for item in deliveries.values()} == {DeliveryState.SENT}, "the ledger")
+
+
+async def test_people_hear_an_announcement_while_hundreds_sign_up(stage: Stage) -> None:
+    """Their schedules are compared together, beside the messages; no signal is handled in more than a moment."""
+    people = range(2, 602)
+    for person in people:
+        stage.world.events.subscribe(stage.event_id, person, [])
+    await stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=2))
+    await asyncio.gather(
+        *(stage.tell(ParticipantAdded(outbox_id=stage.number, subscription_id=person)) for person in people)
+    )
+    handle = await stage.tell(announce(stage, "now", 2))
+    await until(lambda: stage.world.sender.to(2) == ["announcement now"], "the announcement")
+    history = await stage.client.get_workflow_handle(handle.id).fetch_history()
+    begun = [
+        event.activity_task_scheduled_event_attributes.activity_type.name
+        for event in history.events
+        if event.HasField("activity_task_scheduled_event_attributes")
+    ]
+    assert sum(name.startswith("create_reminder_schedules") for name in begun) < 100

@@ -6,8 +6,9 @@ import pytest
 from temporalio.client import WorkflowFailureError, WorkflowHandle
 
 from pressbox.core.errors import RateLimitedError
+from pressbox.delivery.domain.attempts import AttemptResult, DeliveryState, Level
 from pressbox.soonish.contracts import ReminderWorkflowInput, ReminderWorkflowResult
-from pressbox.soonish.domain.delivery import AttemptResult, Cause, DeliveryState, Level
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import ReminderOutcome, SubscriptionState
 from pressbox.soonish.ids import adhoc_workflow_id, reminder_schedule_id

@@ -21,6 +21,8 @@ from pressbox.core.app import AppManifest, PersonalData, Resources
 from pressbox.core.db.base import Base
 from pressbox.core.logs import get_logger
 from pressbox.core.progress.forgetting import forget_person
+from pressbox.core.spoilers.rows import RevealRow, SpoilerChoiceRow
+from pressbox.core.today.rows import FrontPageRow
 
 log = get_logger(__name__)
 
@@ -115,6 +117,9 @@ def _own(user_id: int) -> dict[str, Any]:
         "sign-in-providers": select(ExternalIdentityRow.provider, ExternalIdentityRow.subject).where(
             ExternalIdentityRow.user_id == user_id
         ),
+        "spoilers": select(SpoilerChoiceRow.mode, SpoilerChoiceRow.minutes).where(SpoilerChoiceRow.user_id == user_id),
+        "looked-at": select(RevealRow.subject, RevealRow.revealed_at).where(RevealRow.user_id == user_id),
+        "first-page": select(FrontPageRow.sections, FrontPageRow.hidden).where(FrontPageRow.user_id == user_id),
         "audit-log": select(AuditRow.at, AuditRow.action, AuditRow.address, AuditRow.agent, AuditRow.detail).where(
             AuditRow.actor_id == user_id
         ),

@@ -20,6 +20,7 @@ from pressbox.core.accounts.factor_rows import AuthenticatorAppRow
 from pressbox.core.accounts.limits import Limit, RateLimits, address_subject
 from pressbox.core.accounts.models import Actor, Client, User
 from pressbox.core.accounts.passkey_store import PasskeyView
+from pressbox.core.accounts.sign_in_ways import relying_party
 from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
@@ -76,7 +77,7 @@ class SecondFactors:
 
     @property
     def passkeys_possible(self) -> bool:
-        return passkeys.relying_party(self._settings.web.public_url) is not None
+        return relying_party(self._settings.web.public_url) is not None
 
     async def has_any(self, user_id: int) -> bool:
         async with self._database.unit_of_work() as work:

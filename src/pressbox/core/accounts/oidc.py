@@ -15,6 +15,7 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 
 from pressbox.core.accounts.admission import ExternalPerson
+from pressbox.core.accounts.sign_in_ways import LOOPBACK
 from pressbox.core.config import OidcSettings
 from pressbox.core.errors import ForbiddenError, PermanentError
 
@@ -25,7 +26,6 @@ CLOCK_SKEW = timedelta(seconds=60)
 FRESH = timedelta(minutes=5)
 # Signatures by a key that only the provider has. None, and those by a shared secret, are not among them.
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 LONGEST_SUBJECT = 255
 
 
@@ -61,28 +61,6 @@ class Request:
     state: str
     nonce: str
     verifier: str
-
-
-def problem_of(settings: OidcSettings, public_url: str | None) -> str | None:
-    """What is missing or wrong, in words for whoever set it; None when it can be used or is off altogether."""
-    if settings.issuer is None:
-        return "PRESSBOX_OIDC_CLIENT_ID is set, but PRESSBOX_OIDC_ISSUER is not." if settings.client_id else None
-    parts = urlsplit(settings.issuer)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        return "PRESSBOX_OIDC_ISSUER is not an address such as https://id.example.org."
-    if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
-        return "PRESSBOX_OIDC_ISSUER must begin with https://, unless the provider runs on this machine."
-    if not settings.client_id:
-        return "PRESSBOX_OIDC_ISSUER is set, but PRESSBOX_OIDC_CLIENT_ID is not."
-    if not public_url:
-        return "PRESSBOX_OIDC_ISSUER is set, but PRESSBOX_WEB_PUBLIC_URL, to which the provider sends back, is not."
-    if "openid" not in settings.scopes:
-        return "PRESSBOX_OIDC_SCOPES lacks openid, without which the provider does not say who somebody is."
-    return None
-
-
-def is_on(settings: OidcSettings, public_url: str | None) -> bool:
-    return settings.issuer is not None and problem_of(settings, public_url) is None
 
 
 def callback_url(public_url: str) -> str:
@@ -233,7 +211,7 @@ def _safe_address(document: Mapping[str, Any], name: str, issuer: str) -> str | 
         parts = urlsplit(address)
     except ValueError:
         return None
-    local = issuer.startswith("http://") and parts.hostname in _LOOPBACK
+    local = issuer.startswith("http://") and parts.hostname in LOOPBACK
     return address if parts.hostname and (parts.scheme == "https" or (parts.scheme == "http" and local)) else None
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from email_validator import EmailNotValidError, validate_email
 from sqlalchemy import func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -22,6 +21,9 @@ LARGEST_ID = 2**63 - 1
 
 def normalise_email(text: str) -> str:
     """One spelling per address. No DNS question: a home server has addresses that the world does not know."""
+    # Here, because commands that show people need not know what an address is.
+    from email_validator import EmailNotValidError, validate_email
+
     wrong = "This is not an e-mail address. It has the form name@example.org."
     if len(text) > LONGEST_EMAIL:
         raise InvalidInputError(wrong, field="email")
@@ -34,14 +36,14 @@ def normalise_email(text: str) -> str:
     return checked.normalized.lower()
 
 
-def clean_name(text: str, *, required: bool = False) -> str:
+def clean_name(text: str, *, required: bool = False, field: str = "name") -> str:
     name = " ".join(text.split())
     if required and not name:
-        raise InvalidInputError("A name is missing.", field="name")
+        raise InvalidInputError("A name is missing.", field=field)
     if len(name) > LONGEST_NAME:
-        raise InvalidInputError(f"The name is longer than {LONGEST_NAME} characters.", field="name")
+        raise InvalidInputError(f"The name is longer than {LONGEST_NAME} characters.", field=field)
     if not name.isprintable():
-        raise InvalidInputError("The name has characters that cannot be shown.", field="name")
+        raise InvalidInputError("The name has characters that cannot be shown.", field=field)
     return name
 
 

@@ -276,6 +276,12 @@ class AccountService:
             raise NotFoundError("There is no user with this e-mail address. `pressbox user list` shows all.")
         return people.to_user(row)
 
+    async def set_name(self, user_id: int, name: str) -> None:
+        """How others see this person; empty is their e-mail address."""
+        cleaned = people.clean_name(name, field="display_name")
+        async with self._database.unit_of_work() as work:
+            (await people.get(work.session, user_id)).name = cleaned
+
     async def set_language(self, user_id: int, language: str | None) -> None:
         async with self._database.unit_of_work() as work:
             (await people.get(work.session, user_id)).language = language

@@ -4,7 +4,6 @@ import hmac
 from datetime import datetime
 
 import pyotp
-import segno
 
 ISSUER = "Pressbox"
 DIGITS = 6
@@ -30,6 +29,8 @@ def provisioning_uri(secret: str, email: str) -> str:
 
 def qr_image(uri: str) -> str:
     """The QR code as an SVG in a data address, which our content rules let an <img> show."""
+    import segno
+
     return str(segno.make(uri, error="m").svg_data_uri(scale=4, border=4, dark="#000", light="#fff"))
 
 

@@ -22,6 +22,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from pressbox.core.audiences.contracts import ADMINISTRATORS_KIND, EVERYONE_KIND, NOBODY_KIND, PERSON_KIND, Audience
+from pressbox.core.db.parameters import PERSON
 
 OptionalText = InstrumentedAttribute[str | None]
 OptionalNumber = InstrumentedAttribute[int | None]
@@ -33,11 +34,13 @@ class AudienceKind:
     """An audience of an application, such as the readers of a feed.
 
     `includes` takes the ids of a thing and of a person, as columns, and gives the condition under which the person
-    belongs to it. It is asked whenever something is shown: who leaves sees nothing more.
+    belongs to it. It is asked whenever something is shown: who leaves sees nothing more. Of a `strict` one nobody
+    else sees that there is anything, not even an administrator: the mere name of the work would tell too much.
     """
 
     name: str
     includes: Callable[[ColumnElement[int], ColumnElement[int]], ColumnElement[bool]]
+    strict: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,14 +51,43 @@ class Viewer:
     is_administrator: bool = False
     kinds: tuple[AudienceKind, ...] = ()
 
+    @property
+    def _person(self) -> ColumnElement[int]:
+        return literal(self.user_id, BigInteger)
+
     def belongs_to(self, kind: OptionalText, id: OptionalNumber) -> ColumnElement[bool]:
         """The condition on a row with these columns. A row that names no audience, or an unknown one, is nobody's."""
-        thing, person = type_coerce(id, BigInteger), literal(self.user_id, BigInteger)
+        thing, person = type_coerce(id, BigInteger), self._person
         conditions = [kind == EVERYONE_KIND, and_(kind == PERSON_KIND, id == person)]
         if self.is_administrator:
             conditions.append(kind == ADMINISTRATORS_KIND)
         conditions += [and_(kind == own.name, own.includes(thing, person)) for own in self.kinds]
         return func.coalesce(or_(*conditions), False)
+
+    def may_know_of(self, kind: OptionalText, id: OptionalNumber) -> ColumnElement[bool]:
+        """Also what is not for them: administrators know that it exists, unless its audience is strict."""
+        belongs = self.belongs_to(kind, id)
+        if not self.is_administrator:
+            return belongs
+        strict = [own.name for own in self.kinds if own.strict]
+        return or_(belongs, kind.is_(None), kind.not_in(strict)) if strict else true()
+
+    def sees_outline_of(self, audience: Audience | None) -> bool:
+        """Whether they see that there is something, though they do not belong to its audience."""
+        kind = audience.kind if audience else ""
+        return self.is_administrator and all(own.name != kind for own in self.kinds if own.strict)
+
+
+class AnyViewer(Viewer):
+    """Whoever the parameter `person` names, for statements that are built once for all people of the same role."""
+
+    @property
+    def _person(self) -> ColumnElement[int]:
+        return PERSON
+
+    @classmethod
+    def like(cls, viewer: Viewer) -> "AnyViewer":
+        return cls(0, viewer.is_administrator, viewer.kinds)
 
 
 @dataclass(frozen=True)

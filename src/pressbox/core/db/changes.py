@@ -19,3 +19,13 @@ class ChangeRow(Base):
     kind: Mapped[str] = mapped_column(Text)
     key: Mapped[str] = mapped_column(Text)
     created_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+
+
+class ReaderRow(Base):
+    """Up to where a part of the instance has worked through the change log."""
+
+    __tablename__ = "change_readers"
+    __table_args__ = ({"schema": "core"},)
+
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    read_up_to: Mapped[int] = mapped_column(BigInteger)

@@ -9,13 +9,14 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 
 from psycopg.errors import InvalidSchemaName, UndefinedTable
-from sqlalchemy import func, insert, make_url, select
+from sqlalchemy import URL, func, insert, make_url, select
 from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncEngine, AsyncSession, async_sessionmaker, create_async_engine
 
 from pressbox.core.db.changes import CHANGES_CHANNEL, CHANGES_LOCK, ChangeRow
 from pressbox.core.errors import PressboxError, TransientError, UnstorableError
+from pressbox.core.tracing import trace_statements
 
 # Classes of SQLSTATE that blame the value and not the server: data exception, program limit exceeded. The second has
 # the index row that is too large and the statement that is too complex, and the driver calls both operational.
@@ -25,6 +26,10 @@ _TRANSIENT = {
     "53": "The database is short of memory, disk space or connections.",
 }
 
+
+# A process that stands still in the middle of a transaction, as on a laptop that sleeps, keeps its locks: rows that
+# nobody else can take, and the turn of all who write changes. The server ends such a transaction after this time.
+LONGEST_STANDSTILL = "60s"
 
 # Where a session carries the limits per person of the settings.
 QUOTA_LIMITS = "quota_limits"
@@ -67,9 +72,11 @@ class Database:
             max_overflow=0,
             pool_pre_ping=True,
             pool_timeout=pool_seconds,
+            connect_args=_connect_args(self.url),
             # The text of a database error ends in logs and histories; values do not belong there.
             hide_parameters=True,
         )
+        trace_statements(self.engine.sync_engine)
         self._sessions = async_sessionmaker(
             self.engine, expire_on_commit=False, info={QUOTA_LIMITS: dict(quotas or {})}
         )
@@ -103,6 +110,13 @@ class Database:
 
     async def close(self) -> None:
         await self.engine.dispose()
+
+
+def _connect_args(url: URL) -> dict[str, str]:
+    """Options that somebody has put into the address win."""
+    if "options" in url.query:
+        return {}
+    return {"options": f"-c idle_in_transaction_session_timeout={LONGEST_STANDSTILL}"}
 
 
 def _classify(error: DBAPIError) -> PressboxError | None:

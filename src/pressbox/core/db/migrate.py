@@ -1,35 +1,47 @@
-"""Migrations: one line of history, applied by `up` and by `pressbox migrate`."""
+"""Migrations: one line of history, applied by `up` and by `pressbox migrate`.
 
-from pathlib import Path
+Releases run side by side while one replaces the other, so migrations expand first and contract a release later. The
+database says itself which code may still use it: a note on Alembic's own table, which every release can read.
+"""
 
 from alembic import command
 from alembic.config import Config
-from alembic.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine, make_url, text
+from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
-import pressbox.migrations
-from pressbox.core.errors import TransientError
+from pressbox.core.db.versions import MIGRATIONS, NOTE, current, head, judge_tables, knows, oldest_code
+from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.logs import get_logger
 
 log = get_logger(__name__)
 
-MIGRATIONS = Path(pressbox.migrations.__path__[0])
 _LOCK = 0x4D_49_47_52  # "MIGR": two processes that start together take turns
+# The tables' version of the oldest code that works on today's tables too. A migration that removes something says
+# `unused_since = "0030"`, the version whose code was the first to do without; this is raised to it.
+OLDEST_CODE = "0026"
 
 
 def upgrade(url: str) -> None:
-    """Bring the database to the newest version. Each step is one transaction; safe to repeat."""
+    """Bring the database to the newest version. Each step is one transaction; safe to repeat.
+
+    Newer tables that still serve this code stay as they are: after a step back to an older release it simply runs.
+    """
     engine = create_engine(make_url(url).set(drivername="postgresql+psycopg"))
     try:
         with engine.connect() as connection:
             connection.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
             before = current(connection)
             connection.commit()
+            if before is not None and not knows(before):
+                problem = judge_tables(before, oldest_code(connection))
+                if problem is not None:
+                    raise PermanentError(problem)
+                log.info("tables_are_newer", msg=f"The tables have the newer version {before}, and serve this one")
+                return
             config = _config()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+            connection.execute(text(f"COMMENT ON TABLE core.alembic_version IS '{NOTE}{OLDEST_CODE}'"))
             connection.commit()
             if before != head():
                 log.info("database_migrated", msg=f"Database migrated from {before or 'empty'} to {head()}")
@@ -37,25 +49,6 @@ def upgrade(url: str) -> None:
         raise TransientError("The database does not answer, so it cannot be migrated.") from error
     finally:
         engine.dispose()
-
-
-def head() -> str:
-    """The version that this code needs."""
-    revision = ScriptDirectory.from_config(_config()).get_current_head()
-    assert revision is not None
-    return revision
-
-
-def knows(revision: str) -> bool:
-    """Whether this code has the migration; one of a newer version it has not."""
-    return any(script.revision == revision for script in ScriptDirectory.from_config(_config()).walk_revisions())
-
-
-def current(connection: Connection) -> str | None:
-    """The version that the database has; use it with `AsyncConnection.run_sync`."""
-    # The table lies in our own schema, and both may not exist yet.
-    context = MigrationContext.configure(connection, opts={"version_table_schema": "core"})
-    return context.get_current_revision()
 
 
 def _config() -> Config:

@@ -34,6 +34,6 @@ def shown_to(viewer: Viewer, message: Message, members: Members) -> Message | No
     """The message as this person may have it, or None."""
     if members.include(message.audience, viewer):
         return message
-    if viewer.is_administrator and message.outline is not None:
+    if message.outline is not None and viewer.sees_outline_of(message.audience):
         return replace(message, wire=message.outline)
     return None

@@ -7,7 +7,7 @@ guard for addresses that users and feeds name. Nothing that a model says is ever
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 
@@ -34,6 +34,7 @@ from pressbox.core.models.completions import (
 )
 from pressbox.core.models.dialect import Dialect, build_request, fit_material, learn
 from pressbox.core.models.endpoints import Endpoint, state_of
+from pressbox.core.models.turns import SharedTurns
 from pressbox.core.spending.billing import may_be_billed, was_sent
 from pressbox.core.spending.till import UnbilledError
 
@@ -53,14 +54,23 @@ _NOT_ABOUT_PARAMETERS = frozenset(
 
 
 class ChatModel:
-    """At most `at_once` requests at a time. What is certainly not billed is an UnbilledError around the trouble: a
-    TransientError of the endpoint, or a ConfigurationError that names the setting.
+    """At most `at_once` requests at a time, each with one of the `turns` that all processes share.
+
+    What is certainly not billed is an UnbilledError around the trouble: a TransientError of the endpoint, or a
+    ConfigurationError that names the setting.
 
     A parameter that the endpoint refuses is left out from then on; while it wants no requests, none is sent.
     """
 
     def __init__(
-        self, name: str, endpoint: Endpoint, *, longest_call: timedelta, at_once: int, now: Clock = utc_now
+        self,
+        name: str,
+        endpoint: Endpoint,
+        *,
+        longest_call: timedelta,
+        at_once: int,
+        turns: SharedTurns | None = None,
+        now: Clock = utc_now,
     ) -> None:
         self.name = name
         self.model = endpoint.model
@@ -68,7 +78,9 @@ class ChatModel:
         self._state = state_of(endpoint)
         self._url = f"{endpoint.url.rstrip('/')}/chat/completions"
         self._longest_call = longest_call
-        self._turns = asyncio.Semaphore(at_once)
+        # Few of one process wait for a turn: waiting means asking the database.
+        self._at_once = asyncio.Semaphore(at_once)
+        self._turns = turns
         self._now = now
         seconds = longest_call.total_seconds()
         # Redirects are not followed: the key is for the address that was set.
@@ -78,7 +90,7 @@ class ChatModel:
 
     async def converse(self, question: Question, on_text: OnText | None = None) -> Said:
         """What we say, then what others wrote; with `on_text` the text is given out while it grows."""
-        async with self._turns:
+        async with self._at_once, self._turn(read_along=on_text is not None):
             self._respect_rest()
             dialect = self._state.dialect
             material = fit_material(question, dialect)
@@ -103,6 +115,18 @@ class ChatModel:
             return parse_completion(content)
         except ValueError as error:
             raise AnswerLostError(f"{self.name}: {error}") from error
+
+    @asynccontextmanager
+    async def _turn(self, *, read_along: bool) -> AsyncIterator[None]:
+        if self._turns is None:
+            yield
+            return
+        async with AsyncExitStack() as held:
+            try:
+                await held.enter_async_context(self._turns.take(read_along=read_along))
+            except TransientError as error:
+                raise UnbilledError(error, sent=False) from error
+            yield
 
     def _respect_rest(self) -> None:
         until, now = self._state.rests_until, self._now()

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from pressbox.core.errors import InvalidInputError
 
+# Below it lies what can be had again: a backup leaves it out.
+CACHE_FOLDER = "cache"
 MAX_KEY_BYTES = 1024
 # A file name on the common file systems; a longer part could be kept by S3 only.
 MAX_PART_BYTES = 240

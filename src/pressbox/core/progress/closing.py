@@ -1,16 +1,19 @@
 """Closes rows whose workflow ended without a word: terminated, timed out, or reported into a dead worker."""
 
 import asyncio
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
-from sqlalchemy import select, update
+from sqlalchemy import literal, select, tuple_, update
 from temporalio.client import Client, WorkflowExecutionDescription, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.core.logs import get_logger
-from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.contracts import OPEN_STATES, ProgressState
 from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from pressbox.core.temporal.client import translate_rpc_errors
 
@@ -19,6 +22,15 @@ log = get_logger(__name__)
 SILENT_AFTER = timedelta(seconds=30)
 EVERY_SECONDS = 15.0
 AT_ONCE = 100
+
+# Others are asked for one by one: what quotes mean in a query is the server's affair.
+_QUOTABLE = re.compile(r"[^'\"\\]+")
+
+
+class SilentRow(NamedTuple):
+    updated_at: datetime
+    workflow_id: str
+
 
 _ENDS = {
     WorkflowExecutionStatus.COMPLETED: (ProgressState.COMPLETED, ""),
@@ -43,23 +55,40 @@ async def keep_closing(database: Database, client: Client) -> None:
 
 
 async def close_silent(database: Database, client: Client, *, silent_after: timedelta) -> int:
+    """Close the rows of workflows that have ended, and return how many. All silent rows are looked at, in pages."""
     before = datetime.now(UTC) - silent_after
-    async with database.unit_of_work() as work:
-        rows = await work.session.execute(
-            select(ProgressRow.workflow_id, ProgressRow.updated_at)
-            .where(ProgressRow.state == ProgressState.RUNNING, ProgressRow.updated_at < before)
-            .order_by(ProgressRow.updated_at)
-            .limit(AT_ONCE)
-        )
-        silent = list(rows.tuples())
-    # No transaction is open while Temporal is asked.
-    with translate_rpc_errors():
-        ends = [(workflow_id, seen, await _end(client, workflow_id)) for workflow_id, seen in silent]
     closed = 0
-    for workflow_id, seen, end in ends:
-        if end is not None:
-            closed += await _close(database, workflow_id, seen, *end)
+    last: SilentRow | None = None
+    while page := await _list_silent(database, before, after=last):
+        # No transaction is open while Temporal is asked.
+        with translate_rpc_errors():
+            open_ones = await _list_open(client, page)
+            silent = [row for row in page if row.workflow_id not in open_ones]
+            ends = [(row, await _end(client, row.workflow_id)) for row in silent]
+        for row, end in ends:
+            if end is not None:
+                closed += await _close(database, row.workflow_id, row.updated_at, *end)
+        last = page[-1]
     return closed
+
+
+async def _list_silent(database: Database, before: datetime, after: SilentRow | None) -> list[SilentRow]:
+    order = (ProgressRow.updated_at, ProgressRow.workflow_id)
+    statement = select(*order).where(ProgressRow.state.in_(OPEN_STATES), ProgressRow.updated_at < before)
+    if after is not None:
+        statement = statement.where(tuple_(*order) > tuple_(literal(after.updated_at), literal(after.workflow_id)))
+    async with database.unit_of_work() as work:
+        rows = await work.session.execute(statement.order_by(*order).limit(AT_ONCE))
+        return [SilentRow(updated_at, workflow_id) for updated_at, workflow_id in rows.tuples()]
+
+
+async def _list_open(client: Client, rows: Sequence[SilentRow]) -> set[str]:
+    """Return those that run, by one request: an event waits for months, and there may be thousands."""
+    ids = ", ".join(f"'{row.workflow_id}'" for row in rows if _QUOTABLE.fullmatch(row.workflow_id))
+    if not ids:
+        return set()
+    running = client.list_workflows(f"ExecutionStatus = 'Running' AND WorkflowId IN ({ids})")
+    return {run.id async for run in running}
 
 
 async def _close(

@@ -3,21 +3,33 @@
 import re
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 from pressbox.core.audiences.contracts import Audience
 from pressbox.core.contracts import Contract
 
 
 class ProgressState(StrEnum):
+    """PLANNED waits for its time and does nothing until then; INCOMPLETE ended, but part of its work failed."""
+
+    PLANNED = "planned"
     RUNNING = "running"
     COMPLETED = "completed"
+    INCOMPLETE = "incomplete"
     FAILED = "failed"
     CANCELLED = "cancelled"
 
     @property
     def final(self) -> bool:
-        return self is not ProgressState.RUNNING
+        return self not in OPEN_STATES
+
+    @property
+    def is_trouble(self) -> bool:
+        return self in TROUBLE_STATES
+
+
+OPEN_STATES = (ProgressState.PLANNED, ProgressState.RUNNING)
+TROUBLE_STATES = (ProgressState.FAILED, ProgressState.INCOMPLETE)
 
 
 class Progress(Contract):
@@ -25,6 +37,11 @@ class Progress(Contract):
 
     `title` is for people ("Ingesting 48 feeds"). `total` is None while it is not known. A `routine` run, such as a
     sweep every minute, is shown only when something is wrong with it: it would bury what people look for.
+
+    A `planned` run, such as an event in three months, is not counted as running. A run that ends with a `problem` has
+    done only a part of its work: the words say which.
+
+    `starter` is the workflow it belongs to, where an activity of that one started it and not the workflow itself.
 
     `audience` says who may read this; administrators see of all other work only that it exists and how it fares.
     """
@@ -35,6 +52,21 @@ class Progress(Contract):
     total: int | None = None
     message: str = ""
     routine: bool = False
+    planned: bool = False
+    problem: str = ""
+    starter: str = ""
+
+    def state_of(self, state: ProgressState) -> ProgressState:
+        """What people are shown for a run that is running or has completed."""
+        if state is ProgressState.RUNNING and self.planned:
+            return ProgressState.PLANNED
+        if state is ProgressState.COMPLETED and self.problem:
+            return ProgressState.INCOMPLETE
+        return state
+
+    def ended(self, state: ProgressState, error: str) -> Self:
+        """Return what it says of itself when it is over; kinds of progress with a state of their own override this."""
+        return self
 
 
 class ProgressUpdate(Contract):

@@ -8,13 +8,14 @@ from temporalio import workflow
 from temporalio.exceptions import FailureError, is_cancelled_exception
 from temporalio.worker import (
     ExecuteWorkflowInput,
+    HandleQueryInput,
     Interceptor,
     WorkflowInboundInterceptor,
     WorkflowInterceptorClassInput,
 )
 
-from pressbox.core.errors import PressboxError
-from pressbox.core.progress.contracts import ProgressState, ProgressUpdate
+from pressbox.core.errors import PressboxError, shorten
+from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 from pressbox.core.progress.report import EXTERN, current_progress, publish
 
 
@@ -28,6 +29,15 @@ class ProgressInterceptor(Interceptor):
 
 
 class _Announcements(WorkflowInboundInterceptor):
+    # How it ended; a workflow that failed cannot say so itself.
+    _end: tuple[ProgressState, str] | None = None
+
+    async def handle_query(self, input: HandleQueryInput) -> Any:
+        answer = await self.next.handle_query(input)
+        if self._end is not None and isinstance(answer, Progress):
+            return answer.ended(*self._end)
+        return answer
+
     async def execute_workflow(self, input: ExecuteWorkflowInput) -> Any:
         publish(current_progress(), ProgressState.RUNNING)
         try:
@@ -37,12 +47,12 @@ class _Announcements(WorkflowInboundInterceptor):
         except asyncio.CancelledError:
             # An eviction from the cache cancels tasks too, but gives no reason: then the workflow goes on elsewhere.
             if workflow.cancellation_reason() is not None:
-                publish(current_progress(), ProgressState.CANCELLED)
+                self._publish_end(ProgressState.CANCELLED)
             raise
         except (FailureError, PressboxError) as error:
             cancelled = is_cancelled_exception(error)
             state = ProgressState.CANCELLED if cancelled else ProgressState.FAILED
-            publish(current_progress(), state, "" if cancelled else reason(error))
+            self._publish_end(state, "" if cancelled else reason(error))
             raise
         # Any other exception fails the workflow task and Temporal tries it again: still running, and people see why.
         except Exception as error:
@@ -50,6 +60,10 @@ class _Announcements(WorkflowInboundInterceptor):
             raise
         publish(current_progress(), ProgressState.COMPLETED)
         return result
+
+    def _publish_end(self, state: ProgressState, error: str = "") -> None:
+        self._end = (state, shorten(error))
+        publish(current_progress().ended(*self._end), state, error)
 
 
 def reason(error: BaseException) -> str:

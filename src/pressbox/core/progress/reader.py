@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import ColumnElement, Select, func, select, true
+from sqlalchemy import ColumnElement, Select, func, select
 from sqlalchemy.orm import aliased
 
 from pressbox.core.audiences.contracts import Audience
@@ -17,12 +17,19 @@ from pressbox.core.audiences.members import Viewer
 from pressbox.core.contracts import Contract
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database, UnitOfWork
-from pressbox.core.progress.contracts import ProgressState, title_of
+from pressbox.core.progress.contracts import OPEN_STATES, TROUBLE_STATES, ProgressState, title_of
 from pressbox.core.progress.rows import ProgressRow
 
 RUNNING_LIMIT = 500
 CHILDREN_LIMIT = 2000
-_ORDER = {ProgressState.FAILED: 0, ProgressState.RUNNING: 1, ProgressState.CANCELLED: 2, ProgressState.COMPLETED: 2}
+_ORDER = {
+    ProgressState.FAILED: 0,
+    ProgressState.INCOMPLETE: 0,
+    ProgressState.RUNNING: 1,
+    ProgressState.PLANNED: 2,
+    ProgressState.CANCELLED: 3,
+    ProgressState.COMPLETED: 3,
+}
 
 
 class ActivityNode(Contract):
@@ -63,7 +70,7 @@ class ActivityView(Contract):
 
 
 class ActivitySummary(Contract):
-    """The counts of the top line."""
+    """The counts of the top line: what is planned does not run, and what failed in part has failed."""
 
     running: int
     failed: int
@@ -83,7 +90,7 @@ async def activity(database: Database, viewer: Viewer, *, finished_limit: int = 
         cursor = await work.session.scalar(select(func.coalesce(func.max(ChangeRow.id), 0)))
         found = await _roots(work, viewer, finished_limit)
         found |= await descendants(work, viewer, set(found))
-        counts = await _counts(work, viewer)
+        counts = await count_work(work, viewer)
     return ActivityView(
         nodes=forest(to_node(report) for report in found.values()),
         running=counts.running,
@@ -94,7 +101,7 @@ async def activity(database: Database, viewer: Viewer, *, finished_limit: int = 
 
 async def summary(database: Database, viewer: Viewer) -> ActivitySummary:
     async with database.unit_of_work() as work:
-        return await _counts(work, viewer)
+        return await count_work(work, viewer)
 
 
 async def active(database: Database, viewer: Viewer) -> ActiveWork:
@@ -108,7 +115,7 @@ async def active(database: Database, viewer: Viewer) -> ActiveWork:
 
 
 async def latest_failures(database: Database, viewer: Viewer, limit: int) -> tuple[ActivityNode, ...]:
-    failed = select_reports(viewer).where(ProgressRow.state == ProgressState.FAILED)
+    failed = select_reports(viewer).where(ProgressRow.state.in_(TROUBLE_STATES))
     async with database.unit_of_work() as work:
         found = await load_reports(work, failed.order_by(ProgressRow.updated_at.desc()).limit(limit))
     return tuple(map(to_node, found.values()))
@@ -167,14 +174,25 @@ def to_node(report: WorkReport) -> ActivityNode:
 
 
 def _known_to(viewer: Viewer, row: type[ProgressRow]) -> ColumnElement[bool]:
-    return true() if viewer.is_administrator else viewer.belongs_to(row.audience, row.audience_id)
+    return viewer.may_know_of(row.audience, row.audience_id)
 
 
-async def _counts(work: UnitOfWork, viewer: Viewer) -> ActivitySummary:
-    wanted = ProgressRow.state.in_((ProgressState.RUNNING, ProgressState.FAILED)) & _known_to(viewer, ProgressRow)
-    statement = select(ProgressRow.state, func.count()).where(wanted).group_by(ProgressRow.state)
-    counts = dict((await work.session.execute(statement)).tuples().all())
-    return ActivitySummary(running=counts.get(ProgressState.RUNNING, 0), failed=counts.get(ProgressState.FAILED, 0))
+async def count_work(work: UnitOfWork, viewer: Viewer) -> ActivitySummary:
+    return read_counts(await work.session.scalar(select_counts(viewer)))
+
+
+def select_counts(viewer: Viewer) -> Select[tuple[dict[str, int] | None]]:
+    """How much work of each state this person may know of, as one value for `read_counts`."""
+    wanted = ProgressRow.state.in_((ProgressState.RUNNING, *TROUBLE_STATES)) & _known_to(viewer, ProgressRow)
+    counted = select(ProgressRow.state, func.count().label("number")).where(wanted).group_by(ProgressRow.state)
+    states = counted.subquery()
+    return select(func.jsonb_object_agg(states.c.state, states.c.number))
+
+
+def read_counts(counts: Mapping[str, int] | None) -> ActivitySummary:
+    counts = counts or {}
+    failed = sum(counts.get(state, 0) for state in TROUBLE_STATES)
+    return ActivitySummary(running=counts.get(ProgressState.RUNNING, 0), failed=failed)
 
 
 def forest(nodes: Iterable[ActivityNode]) -> tuple[ActivityNode, ...]:
@@ -209,10 +227,12 @@ async def _roots(work: UnitOfWork, viewer: Viewer, finished_limit: int) -> dict[
     parent = aliased(ProgressRow)
     above = select(parent.workflow_id).where(parent.workflow_id == ProgressRow.parent_workflow_id)
     root = ~above.where(_known_to(viewer, parent)).exists()
-    running = select_reports(viewer).where(root, ProgressRow.state == ProgressState.RUNNING)
-    finished = select_reports(viewer).where(root, ProgressRow.state != ProgressState.RUNNING)
+    is_open = ProgressRow.state.in_(OPEN_STATES)
+    running = select_reports(viewer).where(root, is_open)
+    finished = select_reports(viewer).where(root, ~is_open)
     newest = ProgressRow.started_at.desc()
-    found = await load_reports(work, running.order_by(newest).limit(RUNNING_LIMIT))
+    by_state = ProgressRow.state == ProgressState.PLANNED
+    found = await load_reports(work, running.order_by(by_state, newest).limit(RUNNING_LIMIT))
     return found | await load_reports(work, finished.order_by(newest).limit(finished_limit))
 
 

@@ -8,6 +8,7 @@ has seen lately, and asks every workflow without a row for its progress.
 import asyncio
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from pydantic import ValidationError
 from sqlalchemy import func, select
@@ -90,8 +91,9 @@ async def _find_known(database: Database, workflow_ids: Sequence[str]) -> set[st
 
 async def _describe(client: Client, run: WorkflowExecution) -> ProgressUpdate | None:
     """Build the report that got lost, or None when this run would not have given one."""
-    progress = await _ask(client, run)
-    state, error = end_of(run.status) or (ProgressState.RUNNING, "")
+    progress, detail = await _ask(client, run)
+    ended, error = end_of(run.status) or (ProgressState.RUNNING, "")
+    state = progress.state_of(ended)
     if progress.routine and not error:
         return None
     return ProgressUpdate(
@@ -99,31 +101,32 @@ async def _describe(client: Client, run: WorkflowExecution) -> ProgressUpdate | 
         run_id=run.run_id,
         workflow_type=run.workflow_type,
         task_queue=run.task_queue,
-        parent_workflow_id=run.parent_id,
+        parent_workflow_id=run.parent_id or progress.starter or None,
         state=state,
         title=progress.title,
         done=progress.done,
         total=progress.total,
         message=progress.message,
-        error=error,
-        detail=progress.model_dump(mode="json", exclude={"audience"}),
+        error=error or (progress.problem if state is ProgressState.INCOMPLETE else ""),
+        detail=detail,
         audience=progress.audience,
         started_at=run.start_time,
         updated_at=run.close_time or run.start_time,
     )
 
 
-async def _ask(client: Client, run: WorkflowExecution) -> Progress:
-    """What it says of itself, or its type in words when it cannot answer."""
+async def _ask(client: Client, run: WorkflowExecution) -> tuple[Progress, dict[str, Any]]:
+    """What it says of itself, with all its counters, or its type in words when it cannot answer."""
     handle = client.get_workflow_handle(run.id, run_id=run.run_id)
     try:
-        progress: Progress = await handle.query("get_progress", result_type=Progress, rpc_timeout=QUERY_TIMEOUT)
+        answer: Any = await handle.query("get_progress", rpc_timeout=QUERY_TIMEOUT)
+        progress = Progress.model_validate(answer)
     # A worker of another version may answer in another shape.
     except (WorkflowQueryFailedError, WorkflowQueryRejectedError, ValidationError):
-        return Progress(title=title_of(run.workflow_type), audience=NOBODY)
+        return Progress(title=title_of(run.workflow_type), audience=NOBODY), {}
     except RPCError as error:
         # Its worker is away or does not know the type any more; that it exists is still worth a line.
         if error.status not in _CANNOT_ANSWER:
             raise
-        return Progress(title=title_of(run.workflow_type), audience=NOBODY)
-    return progress
+        return Progress(title=title_of(run.workflow_type), audience=NOBODY), {}
+    return progress, {name: value for name, value in answer.items() if name != "audience"}

@@ -23,20 +23,23 @@ def publish(progress: Progress, state: ProgressState, error: str = "") -> None:
     if sink is None or workflow.unsafe.is_replaying() or (progress.routine and not error):
         return
     info = workflow.info()
+    # What waits for its time and cannot go on needs somebody, so it is not hidden among what is planned.
+    shown = state if error else progress.state_of(state)
+    problem = progress.problem if shown is ProgressState.INCOMPLETE else ""
     sink(
         ProgressUpdate(
             workflow_id=info.workflow_id,
             run_id=info.run_id,
             workflow_type=info.workflow_type,
             task_queue=info.task_queue,
-            parent_workflow_id=info.parent.workflow_id if info.parent else None,
-            state=state,
+            parent_workflow_id=info.parent.workflow_id if info.parent else progress.starter or None,
+            state=shown,
             title=progress.title,
             done=progress.done,
             total=progress.total,
             message=shorten(progress.message),
-            error=shorten(error),
-            detail=progress.model_dump(mode="json", exclude={"audience"}),
+            error=shorten(error or problem),
+            detail=progress.model_dump(mode="json", exclude={"audience", "starter"}, by_alias=True),
             audience=progress.audience,
             started_at=info.start_time,
             updated_at=workflow.now(),

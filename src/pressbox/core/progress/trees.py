@@ -5,11 +5,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import or_, select
+from sqlalchemy import exists, or_, select
 
 from pressbox.core.audiences.members import Viewer
 from pressbox.core.db.database import Database, UnitOfWork
-from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.contracts import TROUBLE_STATES, ProgressState
 from pressbox.core.progress.reader import WorkReport, descendants, load_reports, select_reports
 from pressbox.core.progress.rows import ProgressRow
 
@@ -34,9 +34,12 @@ async def work_trees(
     database: Database, viewer: Viewer, workflow_types: Collection[str], *, failed_after: datetime, limit: int
 ) -> tuple[WorkTree, ...]:
     """What runs of these kinds, itself or anything below it, or failed lately; the newest first."""
-    failed = (ProgressRow.state == ProgressState.FAILED) & (ProgressRow.updated_at > failed_after)
+    failed = ProgressRow.state.in_(TROUBLE_STATES) & (ProgressRow.updated_at > failed_after)
     running = ProgressRow.state == ProgressState.RUNNING
     async with database.unit_of_work() as work:
+        # Most of the time nothing runs: then one look is enough.
+        if not await work.session.scalar(select(exists().where(or_(running, failed)))):
+            return ()
         wanted = select_reports(viewer).where(ProgressRow.workflow_type.in_(workflow_types), or_(running, failed))
         roots = await load_reports(work, wanted.order_by(ProgressRow.started_at.desc()).limit(limit))
         roots |= await _above_running(work, viewer, workflow_types)

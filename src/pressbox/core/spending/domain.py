@@ -76,6 +76,8 @@ class Order:
     cost: float = 0.0
     characters: int = 0
     posts: int = 0
+    # The most posts that its service may send in a month, UTC, all requests together; None for no limit.
+    posts_per_month: int | None = None
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,15 @@ class Spent:
 
 @dataclass(frozen=True)
 class Tries:
-    """Requests about one piece of work that brought nothing. `answers_others`: the service answered somebody since."""
+    """Requests about one piece of work that brought nothing. `answers_others`: the service answered somebody since.
+
+    `died` of them were lost with a process of ours.
+    """
 
     count: int = 0
     answers_others: bool = True
     reason: str = ""
+    died: int = 0
 
 
 @dataclass(frozen=True)
@@ -146,6 +152,14 @@ def estimate_tokens(*texts: str) -> int:
 def day_start(now: datetime) -> datetime:
     """The midnight in UTC at which the budget of today began."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def month_start(now: datetime) -> datetime:
+    return day_start(now).replace(day=1)
+
+
+def next_month_start(now: datetime) -> datetime:
+    return month_start(month_start(now) + timedelta(days=32))
 
 
 def next_day_start(now: datetime) -> datetime:

@@ -1,5 +1,6 @@
 """The ledger and the claims in PostgreSQL."""
 
+import random
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -18,6 +19,7 @@ from pressbox.core.spending.domain import (
     Spent,
     Tries,
     day_start,
+    month_start,
     weigh,
 )
 from pressbox.core.spending.ports import Opening
@@ -26,7 +28,7 @@ from pressbox.core.spending.rows import ClaimRow, PaidRequestRow
 _LOCK = 0x4D_4F_4E_45_59  # "MONEY": an advisory lock of our own
 _KEY = ("content_hash", "prompt_version", "model", "feature")
 _NOTHING = {"tokens_in": 0, "tokens_out": 0, "characters": 0, "posts": 0, "weight": 0, "cost": 0.0}
-_DIED = "Its process ended before the answer came."
+DIED = "Its process ended before the answer came."
 
 
 class SqlLedger:
@@ -56,7 +58,9 @@ class SqlLedger:
                 PaidRequestRow.at >= tries[0].at,
             )
             answers_others = bool(await work.session.scalar(select(exists().where(heard))))
-        return Tries(len(tries), answers_others, tries[-1].reason)
+        # Whoever asks holds the claim of this work, so what still runs has no process any more.
+        died = sum(one.outcome == Outcome.RUNNING or one.reason == DIED for one in tries)
+        return Tries(len(tries), answers_others, tries[-1].reason, died)
 
     async def open(self, order: Order, budget: Budget, until: datetime, now: datetime) -> Opening:
         async with self._database.unit_of_work() as work:
@@ -66,6 +70,10 @@ class SqlLedger:
             if budget.is_used_up(await _spent(work.session, now)):
                 paid = await _spent(work.session, now, PaidRequestRow.outcome != Outcome.RUNNING)
                 return Opening(held_by_others=not budget.is_used_up(paid))
+            if order.posts_per_month is not None:
+                posts = await _posts(work.session, order.call.model, now)
+                if posts + order.posts > order.posts_per_month:
+                    return Opening(month_used_up=True)
             values = {**_key_values(order.call), **_amounts(order), "outcome": Outcome.RUNNING}
             ids = {"item_id": order.call.item_id, "source_id": order.call.source_id}
             line = insert(PaidRequestRow).values(**values, **ids, at=now, until=until).returning(PaidRequestRow.id)
@@ -83,6 +91,10 @@ class SqlLedger:
     async def drop(self, number: int) -> None:
         async with self._database.unit_of_work() as work:
             await work.session.execute(delete(PaidRequestRow).where(PaidRequestRow.id == number))
+
+    async def posts_this_month(self, model: str, now: datetime) -> int:
+        async with self._database.unit_of_work() as work:
+            return await _posts(work.session, model, now)
 
     async def spent_today(self, now: datetime) -> Spent:
         async with self._database.unit_of_work() as work:
@@ -113,6 +125,16 @@ class SqlClaims:
         async with self._database.unit_of_work() as work:
             return frozenset(await work.session.scalars(taken))
 
+    async def take_any(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> str | None:
+        held = select(ClaimRow.key).where(ClaimRow.key.in_(keys), ClaimRow.until > now)
+        async with self._database.unit_of_work() as work:
+            taken = set(await work.session.scalars(held))
+        free = [key for key in keys if key not in taken]
+        if not free:
+            return None
+        # Two that look together rarely choose the same one.
+        return next(iter(await self.take([random.choice(free)], owner, until, now)), None)  # noqa: S311
+
     async def release(self, keys: Sequence[str], owner: str) -> None:
         async with self._database.unit_of_work() as work:
             await work.session.execute(delete(ClaimRow).where(ClaimRow.key.in_(keys), ClaimRow.owner == owner))
@@ -124,13 +146,18 @@ async def _spent(session: AsyncSession, now: datetime, *only: ColumnElement[bool
     return Spent(int(tokens or 0), float(cost or 0.0))
 
 
+async def _posts(session: AsyncSession, model: str, now: datetime) -> int:
+    this_month = and_(PaidRequestRow.model == model, PaidRequestRow.at >= month_start(now))
+    return int(await session.scalar(select(func.sum(PaidRequestRow.posts)).where(this_month)) or 0)
+
+
 async def _write_off(session: AsyncSession, call: PaidCall, now: datetime) -> None:
     """Count requests whose processes died. Whoever orders the same work holds its claim: nobody else is at it."""
     dead = and_(
         PaidRequestRow.outcome == Outcome.RUNNING,
         or_(PaidRequestRow.until <= now, _same_work(call)),
     )
-    await session.execute(update(PaidRequestRow).where(dead).values(outcome=Outcome.LOST, reason=_DIED, until=None))
+    await session.execute(update(PaidRequestRow).where(dead).values(outcome=Outcome.LOST, reason=DIED, until=None))
 
 
 def _key_values(call: PaidCall) -> dict[str, str]:

@@ -7,18 +7,16 @@ import asyncio
 import logging
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import timedelta
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import AnswerLostError, TransientError, UnusableAnswerError
 from pressbox.core.spending.domain import Order, PaidAnswer, Tries
+from pressbox.core.spending.holding import CLAIM_LIFETIME, keep_claim
 from pressbox.core.spending.ports import Claims, Ledger
 from pressbox.core.spending.till import Send, Till
 
-# A claim is renewed while its request runs: it lapses soon after its process died, and never before.
-CLAIM_LIFETIME = timedelta(seconds=45)
-CLAIM_RENEWAL_SECONDS = 15.0
 # How long one run waits for the answer that another one is paying for, and how often it looks.
 PATIENCE = timedelta(minutes=2)
 POLL_SECONDS = 0.5
@@ -27,7 +25,7 @@ PAID_ELSEWHERE = "Another run is paying for the same answer; this one will use i
 # The same question tends to get the same nonsense: after so many vain tries it rests for a day.
 MOST_TRIES = 3
 TRIES_PERIOD = timedelta(days=1)
-# While the service answers nobody, the text is not to blame.
+# While the service answers nobody, or our own processes die, the text is not to blame.
 MOST_TRIES_IN_OUTAGE = 12
 
 log = logging.getLogger(__name__)
@@ -91,25 +89,16 @@ class PayOnce:
     async def _claim(self, key: str) -> AsyncIterator[bool]:
         """Claim it unless somebody else has, even if that is another attempt of the same activity."""
         owner = secrets.token_hex(8)
-        claimed = bool(await self._claims.take([key], owner, self._now() + CLAIM_LIFETIME, self._now()))
-        renewal = asyncio.create_task(self._renew(key, owner)) if claimed else None
-        try:
-            yield claimed
-        finally:
-            if renewal is not None:
-                renewal.cancel()
-                await self._claims.release([key], owner)
-
-    async def _renew(self, key: str, owner: str) -> None:
-        while True:
-            await asyncio.sleep(CLAIM_RENEWAL_SECONDS)
-            # A claim outlasts several attempts to renew it.
-            with suppress(TransientError):
-                await self._claims.take([key], owner, self._now() + CLAIM_LIFETIME, self._now())
+        if not await self._claims.take([key], owner, self._now() + CLAIM_LIFETIME, self._now()):
+            yield False
+            return
+        async with keep_claim(self._claims, key, owner, self._now):
+            yield True
 
 
 def is_exhausted(tries: Tries) -> bool:
-    return tries.count >= (MOST_TRIES if tries.answers_others else MOST_TRIES_IN_OUTAGE)
+    blamed = tries.count - tries.died if tries.answers_others else 0
+    return blamed >= MOST_TRIES or tries.count >= MOST_TRIES_IN_OUTAGE
 
 
 def _resting_message(model: str, tries: Tries) -> str:

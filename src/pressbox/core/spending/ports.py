@@ -10,10 +10,14 @@ from pressbox.core.spending.domain import Budget, Order, Outcome, PaidAnswer, Pa
 
 @dataclass(frozen=True)
 class Opening:
-    """The number of the new line; None without room. With `held_by_others`, running requests hold what is left."""
+    """The number of the new line; None without room. With `held_by_others`, running requests hold what is left.
+
+    With `month_used_up` the order itself allows no more posts this month.
+    """
 
     number: int | None = None
     held_by_others: bool = False
+    month_used_up: bool = False
 
 
 class Ledger(Protocol):
@@ -46,6 +50,10 @@ class Ledger(Protocol):
         """Remove the line of a request that was never sent."""
         ...
 
+    async def posts_this_month(self, model: str, now: datetime) -> int:
+        """The posts that a service sent since the first of the month, with what running requests may bring."""
+        ...
+
     async def spent_today(self, now: datetime) -> Spent:
         """What was taken since midnight UTC, with what running requests may take."""
         ...
@@ -56,6 +64,10 @@ class Claims(Protocol):
 
     async def take(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> frozenset[str]:
         """Take the keys that are free, lapsed or already the owner's, and return them."""
+        ...
+
+    async def take_any(self, keys: Sequence[str], owner: str, until: datetime, now: datetime) -> str | None:
+        """Take one of the keys that are free or lapsed; None when there is none, or when another was quicker."""
         ...
 
     async def release(self, keys: Sequence[str], owner: str) -> None: ...

@@ -32,12 +32,16 @@ class BudgetStatus:
             budget.cost_per_day,
         )
 
-    async def load_used_up(self) -> BudgetView | None:
-        """Return the budget when it is used up, as it was at most some seconds ago."""
+    async def load_lately(self) -> BudgetView:
+        """Return the budget as it was at most some seconds ago."""
         now = self._now()
         if self._cached is None or not now - CACHED_FOR < self._cached[0] <= now:
             self._cached = (now, await self.load())
-        budget = self._cached[1]
+        return self._cached[1]
+
+    async def load_used_up(self) -> BudgetView | None:
+        """Return the budget when it is used up, as it was at most some seconds ago."""
+        budget = await self.load_lately()
         return budget if budget.used_up else None
 
 

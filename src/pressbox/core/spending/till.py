@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError, RateLimitedError, TransientError, shorten
-from pressbox.core.spending.domain import Budget, Order, Outcome, PaidAnswer, next_day_start
+from pressbox.core.spending.domain import Budget, Order, Outcome, PaidAnswer, next_day_start, next_month_start
 from pressbox.core.spending.ports import Ledger
 
 # Longer than any request takes: a line that runs longer belonged to a process that died.
@@ -20,6 +20,7 @@ TOKENS_SETTING, COST_SETTING = "PRESSBOX_SPENDING_TOKENS_PER_DAY", "PRESSBOX_SPE
 USED_UP = (
     "The budget of the day is used up ({limits}). Work continues at midnight UTC, or as soon as {settings} is raised."
 )
+MONTH_USED_UP = "{service}: the {posts:,} posts of this month are used up; it goes on at {month:%Y-%m-%d} 00:00 UTC."
 HELD = "Running requests hold the rest of the day's budget."
 LONGEST_REASON = 300
 # Backoff while recording a paid answer: it is worth waiting for the database.
@@ -74,6 +75,10 @@ class Till:
         opening = await self._ledger.open(order, self._budget, now + LEASE, now)
         if opening.number is not None:
             return opening.number
+        if opening.month_used_up:
+            month = next_month_start(now)
+            message = MONTH_USED_UP.format(service=order.call.model, posts=order.posts_per_month, month=month)
+            raise RateLimitedError(message, retry_after=min(month - now, BUDGET_PAUSE))
         if opening.held_by_others:
             raise RateLimitedError(HELD, retry_after=HELD_PAUSE)
         raise RateLimitedError(used_up_message(self._budget), retry_after=min(next_day_start(now) - now, BUDGET_PAUSE))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pressbox.core.app import AppManifest, Resources
     from pressbox.core.config import Settings
+    from pressbox.core.health import PartHealth
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,26 @@ CheckSettings = Callable[["Settings"], Mapping[str, str]]
 TrySettings = Callable[["Resources", str], Awaitable[TestReport]]
 
 
+# What is known about the real thing without asking it now.
+LoadHealth = Callable[["Resources"], Awaitable[Sequence["PartHealth"]]]
+
+
+@dataclass(frozen=True)
+class SettingsFile:
+    """A file that an administrator brings, such as an exported login. The application reads and seals it.
+
+    `keep` raises an InvalidInputError that says why a file is of no use.
+    """
+
+    label: str
+    hint: str
+    accept: str
+    largest_bytes: int
+    keep: Callable[[Resources, bytes], Awaitable[TestReport]]
+    is_kept: Callable[[Resources], Awaitable[bool]]
+    remove: Callable[[Resources], Awaitable[None]]
+
+
 @dataclass(frozen=True)
 class SettingsSection:
     """Settings that belong together, and how they are tried against the real thing."""
@@ -62,6 +83,8 @@ class SettingsSection:
     # What the section needs at least, to be in use.
     required: tuple[str, ...] = ()
     check: CheckSettings = lambda _: {}
+    file: SettingsFile | None = None
+    health: LoadHealth | None = None
 
     @property
     def names(self) -> tuple[str, ...]:

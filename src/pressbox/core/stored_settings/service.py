@@ -12,7 +12,8 @@ from pressbox.core.accounts.audit import Action, AuditLog
 from pressbox.core.accounts.models import Actor
 from pressbox.core.app import AppManifest, Resources
 from pressbox.core.config import Groups, Settings
-from pressbox.core.errors import ConflictError, NotFoundError, PressboxError, TransientError
+from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError, PressboxError, TransientError
+from pressbox.core.health import PartHealth
 from pressbox.core.stored_settings.overlay import (
     InvalidValuesError,
     is_from_environment,
@@ -20,7 +21,13 @@ from pressbox.core.stored_settings.overlay import (
     overlay_what_fits,
     value_of,
 )
-from pressbox.core.stored_settings.sections import SettingField, SettingsSection, TestReport, declared_sections
+from pressbox.core.stored_settings.sections import (
+    SettingField,
+    SettingsFile,
+    SettingsSection,
+    TestReport,
+    declared_sections,
+)
 from pressbox.core.stored_settings.store import Revision, Stored, StoredSettings
 
 LONGEST_TEST = timedelta(seconds=30)
@@ -28,6 +35,8 @@ LONGEST_VALUE = 2000
 REMOVE = "remove_"
 ENTER_AGAIN = "Enter it again: it would be sent to another place than before."
 KEPT_BY_ENVIRONMENT = "The environment sets the secret that would be sent there, so it has to set this too."
+NO_FILE = "Choose a file first."
+FILE_TOO_LARGE = "The file is too large to be what is asked for here."
 CHANGED_MEANWHILE = "Somebody changed these settings in the meantime. Look at them again, then save."
 
 
@@ -45,9 +54,13 @@ class FieldView:
 
 @dataclass(frozen=True)
 class SectionView:
+    """`has_file` and `parts` are loaded for the page of one section only."""
+
     section: SettingsSection
     fields: tuple[FieldView, ...]
     revision: str
+    has_file: bool = False
+    parts: Sequence[PartHealth] = ()
 
     @property
     def in_use(self) -> bool:
@@ -80,7 +93,46 @@ class SettingsService:
         return tuple(self._view(section, stored) for section in self._sections)
 
     async def view(self, key: str) -> SectionView:
-        return self._view(self._find(key), await self._store.load())
+        section, stored = self._find(key), await self._store.load()
+        known = self._with_settings(stored)
+        return replace(
+            self._view(section, stored),
+            has_file=section.file is not None and await section.file.is_kept(known),
+            parts=await section.health(known) if section.health else (),
+        )
+
+    async def keep_file(self, key: str, content: bytes, actor: Actor) -> TestReport:
+        """Hand a file to the application; an InvalidInputError says why it is of no use."""
+        section, file = self._find_file(key)
+        if not content:
+            raise InvalidInputError(NO_FILE, field="file")
+        if len(content) > file.largest_bytes:
+            raise InvalidInputError(FILE_TOO_LARGE, field="file")
+        report = await file.keep(self._with_settings(await self._store.load()), content)
+        await AuditLog(self._resources.database).record(
+            Action.SETTINGS_CHANGED, actor, None, section=section.key, set=file.label
+        )
+        return report
+
+    async def remove_file(self, key: str, actor: Actor) -> None:
+        section, file = self._find_file(key)
+        await file.remove(self._with_settings(await self._store.load()))
+        await AuditLog(self._resources.database).record(
+            Action.SETTINGS_CHANGED, actor, None, section=section.key, removed=file.label
+        )
+
+    def largest_file(self, key: str) -> int:
+        return self._find_file(key)[1].largest_bytes
+
+    def _find_file(self, key: str) -> tuple[SettingsSection, SettingsFile]:
+        section = self._find(key)
+        if section.file is None:
+            raise NotFoundError("These settings take no file.", key=key)
+        return section, section.file
+
+    def _with_settings(self, stored: Stored) -> Resources:
+        settings, _ = overlay_what_fits(self._environment, self._groups, stored.values)
+        return replace(self._resources, settings=settings)
 
     async def save(self, key: str, form: Mapping[str, str], actor: Actor) -> None:
         """Take what the form has. An empty secret stays as it is; anything else that is empty is removed."""
@@ -100,11 +152,10 @@ class SettingsService:
     async def try_out(self, key: str, email: str, actor: Actor) -> TestReport:
         """Try what is set against the real thing; an error of ours says what is wrong."""
         section, stored = self._find(key), await self._store.load()
-        settings, _ = overlay_what_fits(self._environment, self._groups, stored.values)
         await AuditLog(self._resources.database).record(Action.SETTINGS_TRIED, actor, None, section=section.key)
         try:
             async with asyncio.timeout(LONGEST_TEST.total_seconds()):
-                return await section.test(replace(self._resources, settings=settings), email)
+                return await section.test(self._with_settings(stored), email)
         except TimeoutError as error:
             raise TransientError(f"No answer within {LONGEST_TEST.total_seconds():.0f} seconds.") from error
 
@@ -149,7 +200,7 @@ class SettingsService:
         return FieldView(
             field=field,
             value="" if field.is_secret else _write(value),
-            is_set=value is not None and value != "",
+            is_set=value is not None and value not in ("", ()),
             from_environment=is_from_environment(self._environment, self._groups, field.name),
             stored=field.name in stored.values,
             unreadable=field.name in stored.unreadable,
@@ -189,4 +240,6 @@ def _revision_of(section: SettingsSection, revision: Revision) -> str:
 
 def _write(value: Any) -> str:
     assert not isinstance(value, SecretStr)
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value))
     return "" if value is None else str(value)

@@ -1,28 +1,39 @@
 """The one connection to Temporal per process. Nobody else connects."""
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from functools import cache
 from pathlib import Path
 
+from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from temporalio.client import Client
 from temporalio.contrib.pydantic import pydantic_data_converter
-from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
+from temporalio.runtime import LogForwardingConfig, LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import HttpConnectProxyConfig, RPCError, RPCStatusCode, TLSConfig
 
 from pressbox.core.config import TemporalSettings
 from pressbox.core.errors import ConfigurationError, NotFoundError, TransientError
+from pressbox.core.tracing import temporal_interceptors
 
 # The address of the embedded server: a Unix socket, which the SDK reaches as it would a proxy.
 SOCKET_PREFIX = "unix:"
 # The SDK wants a name to call; behind the socket it means nothing.
 _BEHIND_SOCKET = "temporal.invalid:7233"
 # The SDK warns at every connection through a socket that it does not balance load over several addresses.
+_FILTER = f"{TelemetryFilter(core_level='WARN', other_level='ERROR').formatted()},temporal_sdk_bridge::client=ERROR"
 CORE_LOGS = LoggingConfig(
-    f"{TelemetryFilter(core_level='WARN', other_level='ERROR').formatted()},temporal_sdk_bridge::client=ERROR"
+    _FILTER,
+    # Through our own formatter: one shape, and no secrets. What the core knows besides becomes fields there.
+    forwarding=LogForwardingConfig(
+        logging.getLogger("temporalio.core"),
+        append_target_to_name=False,
+        prepend_target_on_message=False,
+        append_log_fields_to_message=False,
+    ),
 )
-_AWAY = {
+AWAY = {
     RPCStatusCode.UNAVAILABLE,
     RPCStatusCode.DEADLINE_EXCEEDED,
     RPCStatusCode.RESOURCE_EXHAUSTED,
@@ -53,6 +64,7 @@ async def connect(
             connect_timeout=timedelta(seconds=5),
             lazy=lazy,
             runtime=runtime or _quiet_runtime(),
+            interceptors=temporal_interceptors(),
         )
     except RuntimeError as error:
         # The SDK has no narrower type for a failed dial.
@@ -61,7 +73,20 @@ async def connect(
 
 @cache
 def _quiet_runtime() -> Runtime:
-    return Runtime(telemetry=TelemetryConfig(logging=CORE_LOGS))
+    # Without forwarding: a thread of the core that hands over a line while a command ends would abort the process.
+    return Runtime(telemetry=TelemetryConfig(logging=LoggingConfig(_FILTER)))
+
+
+async def temporal_problem(client: Client, within: timedelta) -> str | None:
+    """Why the namespace cannot be reached through this very connection; None if it can."""
+    try:
+        await client.workflow_service.describe_namespace(
+            DescribeNamespaceRequest(namespace=client.namespace), timeout=within
+        )
+    # A lazy client that cannot connect raises RuntimeError; a connected one, RPCError.
+    except (RPCError, RuntimeError):
+        return "Temporal does not answer."
+    return None
 
 
 def socket_of(address: str) -> Path | None:
@@ -75,7 +100,7 @@ def translate_rpc_errors(missing: str | None = None) -> Iterator[None]:
     try:
         yield
     except RPCError as error:
-        if error.status in _AWAY:
+        if error.status in AWAY:
             raise TransientError(f"Temporal does not answer: {error.message}") from error
         if error.status is RPCStatusCode.NOT_FOUND and missing is not None:
             raise NotFoundError(missing) from error

@@ -7,6 +7,8 @@ to retry policies. Messages become part of the history: they are shorten and red
 import asyncio
 from typing import Any
 
+from prometheus_client import Counter
+from structlog.contextvars import bound_contextvars
 from temporalio import activity
 from temporalio.exceptions import ApplicationError, FailureError
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
@@ -16,6 +18,10 @@ from pressbox.core.logs import get_logger, redact
 
 log = get_logger(__name__)
 
+FAILURES = Counter(
+    "pressbox_activity_failures_total", "Tries of activities that failed, by the kind of error.", ("activity", "kind")
+)
+
 
 class ErrorInterceptor(Interceptor):
     def intercept_activity(self, next: ActivityInboundInterceptor) -> ActivityInboundInterceptor:
@@ -24,6 +30,10 @@ class ErrorInterceptor(Interceptor):
 
 class _ErrorTranslation(ActivityInboundInterceptor):
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:
+        with bound_contextvars(**_fields(input)):
+            return await self._execute(input)
+
+    async def _execute(self, input: ExecuteActivityInput) -> Any:
         try:
             return await self.next.execute_activity(input)
         except (asyncio.CancelledError, FailureError):
@@ -31,17 +41,29 @@ class _ErrorTranslation(ActivityInboundInterceptor):
         # Whatever else an activity raises ends up in a history: this is the one place that sees all of it.
         except Exception as error:
             info = activity.info()
+            FAILURES.labels(info.activity_type, type(error).__name__).inc()
             log.warning(
                 "activity_failed",
                 msg=str(error),
-                activity=info.activity_type,
-                workflow_id=info.workflow_id,
                 attempt=info.attempt,
                 error=type(error).__name__,
                 exc_info=None if isinstance(error, (PermanentError, RateLimitedError)) else error,
             )
             # Without `from`: the original's own text and traceback could carry what we just blotted out.
             raise translated(error) from None
+
+
+def _fields(input: ExecuteActivityInput) -> dict[str, object]:
+    """What every line that is written during an activity says of it."""
+    info = activity.info()
+    person = getattr(input.args[0], "user_id", None) if input.args else None
+    found = {
+        "activity": info.activity_type,
+        "workflow_id": info.workflow_id,
+        "run_id": info.workflow_run_id,
+        "person_id": person,
+    }
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def translated(error: Exception) -> ApplicationError:

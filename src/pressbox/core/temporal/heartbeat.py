@@ -3,6 +3,8 @@
 `Heartbeat` only says that the worker is alive. `ResumableHeartbeat` also keeps a cursor, from which the next attempt
 goes on. Use `with` in a plain `def` activity (a thread heartbeats) and `async with` in an `async def` one (a task
 heartbeats): a task cannot run beside a blocking call.
+
+Inside an `async with` another one is silent: its beats would overwrite the cursor of the outer one.
 """
 
 import asyncio
@@ -16,6 +18,7 @@ from temporalio import activity
 from pressbox.core.contracts import Contract
 
 CursorT = TypeVar("CursorT", bound=Contract)
+_beating = contextvars.ContextVar("beating", default=False)
 
 
 class Heartbeat:
@@ -26,6 +29,7 @@ class Heartbeat:
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._task: asyncio.Task[None] | None = None
+        self._outer = False
 
     def __enter__(self) -> Self:
         # The activity's context is a context variable; a new thread does not inherit it by itself.
@@ -40,12 +44,18 @@ class Heartbeat:
             self._thread.join()
 
     async def __aenter__(self) -> Self:
+        self._outer = not _beating.get()
+        if not self._outer:
+            return self
+        _beating.set(True)
         self._task = asyncio.create_task(self._beat_in_task())
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._outer:
+            _beating.set(False)
         if self._task:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -4,6 +4,7 @@ QUICK        one or a few statements, or a call to a part of ours.
 NETWORK      one exchange with somebody else's server.
 LONG         minutes; the activity heartbeats.
 BOUNDED      as LONG, with few attempts: for what one page or one text can break, since it may kill the worker.
+PAGES        as LONG, for activities that `try_later`: their waits are attempts too, so the pause must not grow.
 BEST_EFFORT  used by `call_best_effort`: a part that is broken or has no worker delays nobody.
 """
 
@@ -30,6 +31,12 @@ LONG = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=30),
     heartbeat_timeout=timedelta(seconds=30),
     retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(minutes=1)),
+)
+
+PAGES = ActivityConfig(
+    start_to_close_timeout=timedelta(minutes=30),
+    heartbeat_timeout=timedelta(seconds=30),
+    retry_policy=RetryPolicy(initial_interval=timedelta(seconds=1), maximum_interval=timedelta(seconds=5)),
 )
 
 BOUNDED = ActivityConfig(

@@ -73,7 +73,7 @@ def declared_schedules(resources: Resources, manifests: Iterable[AppManifest]) -
 
 async def reconcile(resources: Resources, declarations: Sequence[ScheduleDeclaration]) -> Mapping[str, ScheduleOutcome]:
     """Make Temporal's schedules those that are declared. Safe to repeat, and to interrupt."""
-    known = await _load_rows(resources.database)
+    known = await load_rows(resources.database)
     with translate_rpc_errors():
         outcomes = await asyncio.gather(*(_apply(resources, item, known.get(item.id)) for item in declarations))
         result = {item.id: outcome for item, outcome in zip(declarations, outcomes, strict=True)}
@@ -88,7 +88,7 @@ async def reconcile(resources: Resources, declarations: Sequence[ScheduleDeclara
 
 async def list_schedules(resources: Resources, manifests: Iterable[AppManifest]) -> tuple[ScheduleView, ...]:
     declarations = declared_schedules(resources, manifests)
-    known = await _load_rows(resources.database)
+    known = await load_rows(resources.database)
     with translate_rpc_errors():
         views = await asyncio.gather(*(_view(resources.temporal, item, known.get(item.id)) for item in declarations))
     return tuple(views)
@@ -105,7 +105,7 @@ class Times:
 
 async def view(resources: Resources, declaration: ScheduleDeclaration) -> ScheduleView:
     """One declared schedule as it is."""
-    known = await _load_rows(resources.database)
+    known = await load_rows(resources.database)
     with translate_rpc_errors():
         return await _view(resources.temporal, declaration, known.get(declaration.id))
 
@@ -192,8 +192,9 @@ async def _apply(resources: Resources, declaration: ScheduleDeclaration, row: Sc
         await _remember(resources, declaration)
         return ScheduleOutcome.CREATED
     if row is not None and row.declared == _fingerprint(declaration):
-        return ScheduleOutcome.KEPT if _changed_by_user(description, row) else ScheduleOutcome.UNCHANGED
-    keep_times = row is not None and _changed_by_user(description, row)
+        changed = changed_by_user(description.schedule.spec, declaration, row)
+        return ScheduleOutcome.KEPT if changed else ScheduleOutcome.UNCHANGED
+    keep_times = row is not None and changed_by_user(description.schedule.spec, declaration, row)
 
     def updated(current: ScheduleUpdateInput) -> ScheduleUpdate:
         wanted = _schedule(declaration)
@@ -253,20 +254,31 @@ def _fingerprint(declaration: ScheduleDeclaration) -> dict[str, Any]:
     }
 
 
-def _spec(description: ScheduleDescription) -> dict[str, Any]:
+def _spec(spec: ScheduleSpec) -> dict[str, Any]:
     # Temporal rewrites cron strings into calendars, so times are compared as it describes them, never as we wrote them.
-    return {"spec": repr(description.schedule.spec)}
+    return {"spec": repr(spec)}
 
 
-def _changed_by_user(description: ScheduleDescription, row: ScheduleRow) -> bool:
-    return bool(row.applied_spec != _spec(description))
+def changed_by_user(spec: ScheduleSpec, declaration: ScheduleDeclaration, row: ScheduleRow) -> bool:
+    """Whether these times are a person's and not ours; those of a schedule that rests are ours too."""
+    if row.applied_spec in (_BY_HAND, _DELETED):
+        return True
+    return row.applied_spec != _spec(spec) and not is_resting(spec, declaration)
+
+
+def is_resting(spec: ScheduleSpec, declaration: ScheduleDeclaration) -> bool:
+    return (
+        declaration.rest_every is not None
+        and [interval.every for interval in spec.intervals] == [declaration.rest_every]
+        and not spec.calendars
+    )
 
 
 async def _remember(resources: Resources, declaration: ScheduleDeclaration, keep: dict[str, Any] | None = None) -> None:
     description = await _describe(resources.temporal, declaration.id)
     if description is None:
         return
-    await _note(resources.database, declaration, keep or _spec(description))
+    await _note(resources.database, declaration, keep or _spec(description.schedule.spec))
 
 
 async def _note(database: Database, declaration: ScheduleDeclaration, spec: dict[str, Any]) -> None:
@@ -286,7 +298,7 @@ async def _delete(resources: Resources, schedule_id: str) -> None:
         await work.session.execute(delete(ScheduleRow).where(ScheduleRow.schedule_id == schedule_id))
 
 
-async def _load_rows(database: Database) -> dict[str, ScheduleRow]:
+async def load_rows(database: Database) -> dict[str, ScheduleRow]:
     async with database.unit_of_work() as work:
         return {row.schedule_id: row for row in await work.session.scalars(select(ScheduleRow))}
 
@@ -304,12 +316,17 @@ async def _view(client: Client, declaration: ScheduleDeclaration, row: ScheduleR
         )
     recent = description.info.recent_actions
     upcoming = description.info.next_action_times
-    changed = row is not None and _changed_by_user(description, row)
+    changed = row is not None and changed_by_user(description.schedule.spec, declaration, row)
     state = description.schedule.state
+    times = timetable(declaration)
+    if changed:
+        times = _chosen_timetable(description)
+    elif is_resting(description.schedule.spec, declaration) and declaration.rest_every is not None:
+        times = f"{_interval(declaration.rest_every)} while nothing is due, otherwise {times}"
     return ScheduleView(
         id=declaration.id,
         summary=declaration.summary,
-        timetable=_chosen_timetable(description) if changed else timetable(declaration),
+        timetable=times,
         exists=True,
         paused=state.paused,
         note=(state.note or "") if state.paused else "",

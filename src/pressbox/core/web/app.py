@@ -1,5 +1,6 @@
 """The web application: the shell around the pages and APIs of the core and of every application."""
 
+import asyncio
 import pkgutil
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
@@ -14,7 +15,7 @@ import pressbox.core.web.pages
 from pressbox.core.app import AppManifest
 from pressbox.core.config import Settings, WebSettings
 from pressbox.core.live.slots import StreamLimits, StreamSlots
-from pressbox.core.web import assets, operations, stream
+from pressbox.core.web import assets, installable, operations, stream
 from pressbox.core.web.account_mail import find_mailer
 from pressbox.core.web.addresses import own_addresses
 from pressbox.core.web.compression import Compression, HeadAnswer
@@ -33,11 +34,12 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
 
     Serve it without the server's own proxy headers: the shell decides itself whom to believe.
     """
-    refuse_open_beyond_loopback(settings)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.request_rates, app.state.person_limits = RequestRates(), PersonLimits()
+        # Set when the process is asked to stop: live pages end before the server waits for its answers.
+        app.state.stopping = asyncio.Event()
         async with keep_connected(app.state, connect, live_topics(manifests), app.state.audiences):
             yield
 
@@ -50,21 +52,29 @@ def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Co
         redoc_url=None,
         lifespan=lifespan,
         responses={"4XX": {"model": ErrorResponse, "description": "Refused; the body says why."}},
-        middleware=_shell(settings, manifests),
     )
-    app.state.settings = settings
     app.state.manifests = tuple(manifests)
-    app.state.mailer = find_mailer(settings, app.state.manifests)
-    app.state.refusals = Refusals()
-    app.state.stream_slots = StreamSlots(_stream_limits(settings.web))
     app.state.audiences = audience_kinds(manifests)
+    apply_settings(app, settings)
     install_error_handlers(app)
     app.include_router(operations.router)
     app.include_router(assets.router)
+    app.include_router(installable.router)
     for router in routers(manifests):
         # First the parts, then who asks and how often: a page without the database is a clear 503, not a surprise.
         app.include_router(router, dependencies=[Depends(connected), Depends(count_request)])
     return app
+
+
+def apply_settings(app: FastAPI, settings: Settings) -> None:
+    """Set all that depends on settings, which the routes do not; only while the application does not run."""
+    refuse_open_beyond_loopback(settings)
+    app.state.settings = settings
+    app.state.mailer = find_mailer(settings, app.state.manifests)
+    app.state.refusals = Refusals()
+    app.state.stream_slots = StreamSlots(_stream_limits(settings.web))
+    app.user_middleware = _shell(settings, app.state.manifests)
+    app.middleware_stack = None
 
 
 def _stream_limits(settings: WebSettings) -> StreamLimits:

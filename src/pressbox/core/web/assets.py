@@ -14,13 +14,14 @@ from fastapi import APIRouter, Request, Response
 
 from pressbox.core.app import AppManifest
 from pressbox.core.errors import NotFoundError
+from pressbox.core.web.compression import COMPRESSIBLE, SMALLEST, choose_encoding, compress
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 
 STATIC_PATH = "/static"
 HTMX = "htmx.min.js"
 PREFETCH_RULES = "speculation.json"
 # Modules of the frame, each after those it imports. Browsers get them as one file.
-FRAME = ("times.js", "pulse.js", "keyboard.js", "live.js", "frame.js", "follow.js")
+FRAME = ("times.js", "pulse.js", "keyboard.js", "search.js", "live.js", "phone.js", "frame.js", "follow.js")
 BUNDLE = "core.js"
 
 router = APIRouter(prefix=STATIC_PATH, include_in_schema=False)
@@ -31,6 +32,15 @@ class Asset:
     body: bytes
     digest: str
     media_type: str
+
+    @cache  # noqa: B019 - as many as there are files, and they stay as long as the process
+    def encode(self, encoding: str) -> bytes:
+        """The body compressed as small as it gets, once: it is sent for as long as this process lives."""
+        return compress(self.body, encoding, thorough=True)
+
+    @property
+    def is_text(self) -> bool:
+        return COMPRESSIBLE.match(self.media_type) is not None and len(self.body) >= SMALLEST
 
 
 class StaticFiles:
@@ -49,6 +59,11 @@ class StaticFiles:
         if path.name in self._paths:
             raise ValueError(f"Two static files are called {path.name}: {self._paths[path.name]} and {path}.")
         self._paths[path.name] = path
+
+    @property
+    def names(self) -> Sequence[str]:
+        """All that browsers can ask for."""
+        return (BUNDLE, *sorted(self._paths))
 
     def load(self, name: str) -> Asset:
         if name not in self._paths and name != BUNDLE:
@@ -111,9 +126,15 @@ async def static_file(request: Request, name: str) -> Response:
         # Modules import each other without the hash, so those requests ask whether the file is still the same.
         "Cache-Control": "public, max-age=31536000, immutable" if fixed else "no-cache",
     }
-    if request.headers.get("if-none-match") == f'"{asset.digest}"':
+    encoding = choose_encoding(request.headers.get("accept-encoding", "")) if asset.is_text else None
+    if asset.is_text:
+        headers["Vary"] = "Accept-Encoding"
+    if encoding is not None:
+        headers |= {"ETag": f'"{asset.digest}-{encoding}"', "Content-Encoding": encoding}
+    if request.headers.get("if-none-match") == headers["ETag"]:
         return Response(status_code=304, headers=headers)
-    return Response(asset.body, headers=headers, media_type=asset.media_type)
+    body = asset.body if encoding is None else asset.encode(encoding)
+    return Response(body, headers=headers, media_type=asset.media_type)
 
 
 def _minify(styles: bytes) -> bytes:

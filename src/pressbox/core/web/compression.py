@@ -115,8 +115,9 @@ def is_worthwhile(start: Message) -> bool:
     )
 
 
-def compress(body: bytes, encoding: str) -> bytes:
+def compress(body: bytes, encoding: str, *, thorough: bool = False) -> bytes:
+    """Compress quickly, as for an answer that is sent once, or thoroughly."""
     if encoding == "br":
-        smaller: bytes = brotli.compress(body, quality=BROTLI_QUALITY)
+        smaller: bytes = brotli.compress(body, quality=11 if thorough else BROTLI_QUALITY)
         return smaller
-    return gzip.compress(body, GZIP_LEVEL, mtime=0)
+    return gzip.compress(body, 9 if thorough else GZIP_LEVEL, mtime=0)

@@ -1,21 +1,24 @@
 """The web process and its parts: it starts without them, keeps trying, and says so until they are there."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import timedelta
 from functools import partial
+from typing import Any
 
 from fastapi import Request
 from starlette.datastructures import State
+from temporalio.client import Client
 
 from pressbox.core.accounts.ending import AccountEnding
 from pressbox.core.accounts.external import ExternalSignIn
 from pressbox.core.accounts.factors import SecondFactors
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
-from pressbox.core.accounts.oidc import is_on
 from pressbox.core.accounts.oidc_client import OidcClient
 from pressbox.core.accounts.recovery import AccountRecovery
 from pressbox.core.accounts.service import AccountService
+from pressbox.core.accounts.sign_in_ways import is_oidc_on
 from pressbox.core.app import LiveTopic, Resources
 from pressbox.core.audiences.members import AudienceKind
 from pressbox.core.config import Settings
@@ -23,6 +26,8 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.logs import get_logger
+from pressbox.core.measures import Measures, declared_measures
+from pressbox.core.temporal.client import temporal_problem
 from pressbox.core.web.metrics import STREAM_CLIENTS
 
 log = get_logger(__name__)
@@ -33,6 +38,7 @@ Connect = Callable[[], AbstractAsyncContextManager[Resources]]
 FIRST_WAIT_SECONDS = 5.0
 LONGEST_PAUSE_SECONDS = 5.0
 FEED_PAUSE_SECONDS = 1.0
+LOOK_AT_TEMPORAL = timedelta(seconds=5)
 
 
 @asynccontextmanager
@@ -40,7 +46,7 @@ async def keep_connected(
     state: State, connect: Connect, topics: Mapping[str, LiveTopic], audiences: Sequence[AudienceKind]
 ) -> AsyncIterator[None]:
     """Put `resources`, `accounts` and `feed` into the state as soon as the parts answer; close all at the end."""
-    state.resources, state.accounts, state.feed = None, None, None
+    state.resources, state.accounts, state.feed, state.temporal_away, state.measures = None, None, None, None, None
     state.connection_problem = "Pressbox is starting."
     attempted = asyncio.Event()
     # One task opens and closes: the resources may hold things that must be left where they were entered.
@@ -68,8 +74,13 @@ async def _hold(
             async with connect() as resources:
                 state.accounts = AccountService(resources.database, resources.settings)
                 state.feed = feed = make_feed(resources)
+                state.measures = Measures(resources.database, declared_measures(state.manifests))
                 STREAM_CLIENTS.set_function(partial(getattr, feed, "listeners"))
-                async with _open_sign_in_parts(state, resources.database), _run_feed(feed):
+                async with (
+                    _open_sign_in_parts(state, resources.database),
+                    _run_beside(_keep_feeding(feed)),
+                    _run_beside(_watch_temporal(state, resources.temporal)),
+                ):
                     state.resources = resources
                     attempted.set()
                     await asyncio.Event().wait()
@@ -92,7 +103,7 @@ async def _open_sign_in_parts(state: State, database: Database) -> AsyncIterator
     settings: Settings = state.settings
     state.factors = SecondFactors(database, settings)
     public_url = settings.web.public_url or ""
-    if not is_on(settings.oidc, public_url):
+    if not is_oidc_on(settings.oidc, public_url):
         state.external = ExternalSignIn(database, None)
         yield
         return
@@ -102,8 +113,8 @@ async def _open_sign_in_parts(state: State, database: Database) -> AsyncIterator
 
 
 @asynccontextmanager
-async def _run_feed(feed: ChangeFeed) -> AsyncIterator[None]:
-    task = asyncio.create_task(_keep_feeding(feed))
+async def _run_beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    task = asyncio.create_task(work)
     try:
         yield
     finally:
@@ -119,6 +130,13 @@ async def _keep_feeding(feed: ChangeFeed) -> None:
         except Exception as error:
             log.error("feed_failed", msg="Live updates failed, starting again", exc_info=error)
             await asyncio.sleep(FEED_PAUSE_SECONDS)
+
+
+async def _watch_temporal(state: State, client: Client) -> None:
+    """Keep `temporal_away`, which pages show. People can read without Temporal, and should know what waits."""
+    while True:
+        state.temporal_away = await temporal_problem(client, LOOK_AT_TEMPORAL)
+        await asyncio.sleep(LOOK_AT_TEMPORAL.total_seconds())
 
 
 def connected(request: Request) -> Resources:

@@ -26,6 +26,7 @@ from pressbox.core.errors import (
     TransientError,
 )
 from pressbox.core.logs import get_logger, redact
+from pressbox.core.temporal.client import AWAY
 from pressbox.core.web.identity import SAFE_METHODS, SECOND_FACTOR_PATH, current_identity, is_api
 from pressbox.core.web.rendering import render
 
@@ -236,7 +237,7 @@ async def _temporal(request: Request, error: Exception) -> Response:
     assert isinstance(error, RPCError)
     if error.status is RPCStatusCode.NOT_FOUND:
         return await answer(request, NotFoundError("Temporal does not know this workflow or schedule (any more)."))
-    if error.status in (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED):
+    if error.status in AWAY:
         return await answer(request, TransientError("Temporal does not answer."))
     return await answer_unexpected(request, error)
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Depends, Request, Response, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from structlog.contextvars import bind_contextvars
 
 from pressbox.core.accounts.admission import ExternalPerson
 from pressbox.core.accounts.models import Actor, Authenticated, Client, Proof, Role, Scope, SignedIn
@@ -83,6 +84,8 @@ async def current_identity(
     """Whoever asks, or None. Found once per request; templates read it from `request.state.identity`."""
     if not hasattr(request.state, "identity"):
         request.state.identity = await _identify(request)
+        if request.state.identity is not None:
+            bind_contextvars(person_id=request.state.identity.user_id)
     identity: Identity | None = request.state.identity
     return identity
 

@@ -3,18 +3,16 @@
 import asyncio
 from collections.abc import Awaitable
 from datetime import timedelta
-from functools import cache
+from hmac import compare_digest
 
 from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.responses import JSONResponse, Response
-from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
-from temporalio.service import RPCError
 
 from pressbox.core.accounts.models import Scope
-from pressbox.core.app import Resources
-from pressbox.core.db.migrate import current, head
+from pressbox.core.db.versions import tables_problem
 from pressbox.core.errors import ForbiddenError, PressboxError, TransientError
+from pressbox.core.temporal.client import temporal_problem
 from pressbox.core.web.connection import account_service, connected
 from pressbox.core.web.identity import client_of
 
@@ -31,30 +29,46 @@ async def healthz() -> Response:
 
 @router.api_route("/readyz", methods=PROBE_METHODS)
 async def readyz(request: Request) -> Response:
-    """Ready when the database answers with this version's tables, and Temporal answers."""
+    """Ready when the database answers with tables that this version can use.
+
+    A Temporal that is away is told and does not count: people can read, and another web process would not help.
+    """
     try:
         resources = connected(request)
     except TransientError as error:
         return _not_ready({"connection": error.message})
-    found = await asyncio.gather(_reason(_database_reason(resources)), _reason(_temporal_reason(resources)))
-    reasons = {name: reason for name, reason in zip(("database", "temporal"), found, strict=True) if reason}
-    return _not_ready(reasons) if reasons else JSONResponse({"status": "ok"})
+    database, temporal = await asyncio.gather(
+        _reason(tables_problem(resources.database)), _reason(temporal_problem(resources.temporal, PROBE))
+    )
+    if database:
+        return _not_ready({"database": database} | ({"temporal": temporal} if temporal else {}))
+    return JSONResponse({"status": "ok"} | ({"warnings": {"temporal": temporal}} if temporal else {}))
 
 
 @router.get("/metrics")
 async def metrics(request: Request) -> Response:
-    """For Prometheus on this machine, or with an administrator's token."""
-    if not request.state.direct_loopback:
+    """For Prometheus on this machine, with the token of the settings, or with an administrator's."""
+    if not request.state.direct_loopback and not _has_metrics_token(request):
         await _require_administrator(request)
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+    waiting = await request.app.state.measures.exposition() if request.app.state.measures else b""
+    return Response(generate_latest() + waiting, media_type=CONTENT_TYPE_LATEST)
+
+
+def _has_metrics_token(request: Request) -> bool:
+    """Whether this is a scraper of a cluster, which has no account: it needs neither database nor Temporal."""
+    wanted = request.app.state.settings.web.metrics_token
+    return wanted is not None and compare_digest(_bearer(request).encode(), wanted.get_secret_value().encode())
+
+
+def _bearer(request: Request) -> str:
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
 
 
 async def _require_administrator(request: Request) -> None:
     # The usual identity reads tokens on /api/… only; this address is the one exception.
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    found = None
-    if scheme.lower() == "bearer":
-        found = await account_service(request).authenticate_token(token.strip(), client=client_of(request))
+    token = _bearer(request)
+    found = await account_service(request).authenticate_token(token, client=client_of(request)) if token else None
     if found is None or Scope.ADMIN not in found.scopes:
         raise ForbiddenError("Metrics are for this machine, or for a token with the scope admin.")
 
@@ -71,30 +85,3 @@ async def _reason(probe: Awaitable[str | None]) -> str | None:
         return f"No answer within {PROBE.total_seconds():.0f} seconds."
     except PressboxError as error:
         return error.message
-
-
-async def _database_reason(resources: Resources) -> str | None:
-    async with resources.database.unit_of_work() as work:
-        connection = await work.session.connection()
-        version = await connection.run_sync(current)
-    needed = await asyncio.to_thread(_needed_version)
-    if version == needed:
-        return None
-    return f"The database has version {version or 'none'}, this code needs {needed}. Run `pressbox migrate`."
-
-
-@cache
-def _needed_version() -> str:
-    return head()
-
-
-async def _temporal_reason(resources: Resources) -> str | None:
-    client = resources.temporal
-    try:
-        await client.workflow_service.describe_namespace(
-            DescribeNamespaceRequest(namespace=client.namespace), timeout=PROBE
-        )
-    # A lazy client that cannot connect raises RuntimeError; a connected one, RPCError.
-    except (RPCError, RuntimeError):
-        return "Temporal does not answer."
-    return None

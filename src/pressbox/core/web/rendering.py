@@ -5,7 +5,7 @@ lie in the `templates` folders of its package and are named with its prefix: `fo
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cache
 from importlib.metadata import version
@@ -26,6 +26,7 @@ from pressbox.core.web.assets import PREFETCH_RULES, StaticFiles, static_files
 from pressbox.core.web.browsers import browser_in_words
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, locale_of, translations
+from pressbox.core.web.sentences import sentences
 
 SCHEME_COOKIE = "pressbox_scheme"
 SCHEMES = ("light", "dark")
@@ -52,9 +53,19 @@ def render(request: Request, name: str, status: int = 200, **context: Any) -> HT
         "scheme": scheme if scheme in SCHEMES else None,
         "zone": times.zone_of(request.cookies.get(times.ZONE_COOKIE)),
         "now": datetime.now(UTC),
+        "temporal_away": getattr(request.app.state, "temporal_away", None),
     }
     headers = {"Content-Language": language, "Speculation-Rules": f'"{static.url(PREFETCH_RULES)}"'}
     return HTMLResponse(template.render(frame | context), status_code=status, headers=headers)
+
+
+def translator(request: Request) -> Callable[[str], str]:
+    """What gives a text of ours in the language of whoever asks."""
+    identity = getattr(request.state, "identity", None)
+    language = choose_language(getattr(identity, "language", None), request.headers.get("accept-language", ""))
+    packages = (manifest.package for manifest in request.app.state.manifests if manifest.package)
+    catalogue = translations(language, (CORE_PACKAGE, *packages))
+    return lambda text: str(catalogue.gettext(text)) if text else ""
 
 
 @cache
@@ -67,9 +78,11 @@ def environment(packages: tuple[tuple[str, str], ...], static: StaticFiles, lang
         undefined=StrictUndefined,
         extensions=["jinja2.ext.i18n", Unindented],
     )
-    catalogue = translations(language, (CORE_PACKAGE, *(package for _, package in packages)))
+    translated = (CORE_PACKAGE, *(package for _, package in packages))
+    catalogue = translations(language, translated)
     made.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(_filters(locale_of(language)))
+    made.filters["message"] = lambda text: commands(sentences(language, translated).translate(str(text)))
     made.globals.update(static_url=static.url, product_version=version("pressbox"), languages=LANGUAGES)
     return made
 

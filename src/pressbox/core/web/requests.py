@@ -7,12 +7,13 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from structlog.contextvars import bound_contextvars
+from structlog.contextvars import bound_contextvars, unbind_contextvars
 
 from pressbox.core.accounts.trusted_header import read_person
 from pressbox.core.config import Settings
 from pressbox.core.errors import PressboxError
 from pressbox.core.logs import get_logger
+from pressbox.core.tracing import trace_request
 from pressbox.core.web import errors, metrics
 from pressbox.core.web.addresses import client_address, host_name, is_trusted, trusted_networks, untrusted_proxy
 from pressbox.core.web.identity import is_loopback
@@ -44,9 +45,11 @@ class RequestContext:
         begun = time.perf_counter()
         with bound_contextvars(request_id=request_id):
             try:
-                await self._app(scope, receive, answer.send)
+                with trace_request(scope, lambda: answer.status):
+                    await self._app(scope, receive, answer.send)
             finally:
                 answer.account_for(scope, time.perf_counter() - begun)
+                unbind_contextvars("person_id")
 
     def _note_client(self, scope: Scope) -> None:
         headers = Headers(scope=scope)
@@ -72,12 +75,12 @@ class _Answer:
 
     def __init__(self, send: Send, request_id: str) -> None:
         self._send, self._request_id = send, request_id
-        self._status = 0
+        self.status = 0
         self._streamed = False
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
-            self._status = message["status"]
+            self.status = message["status"]
             headers = MutableHeaders(scope=message)
             for name, value in SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
@@ -86,19 +89,19 @@ class _Answer:
         await self._send(message)
 
     def account_for(self, scope: Scope, seconds: float) -> None:
-        if not self._status:
+        if not self.status:
             # The client went away before there was an answer.
             return
         route = getattr(scope.get("route"), "path", "unmatched")
-        metrics.observe(scope["method"], route, self._status, seconds, streamed=self._streamed)
+        metrics.observe(scope["method"], route, self.status, seconds, streamed=self._streamed)
         # Probes ask every few seconds, and what they hear is in the log already.
-        if self._status >= 400 and scope["path"] not in _PROBES:
-            write = log.warning if self._status >= 500 else log.info
+        if self.status >= 400 and scope["path"] not in _PROBES:
+            write = log.warning if self.status >= 500 else log.info
             write(
                 "request_refused",
-                msg=f"{scope['method']} answered with {self._status}",
+                msg=f"{scope['method']} answered with {self.status}",
                 path=scope["path"][:200],
-                status=self._status,
+                status=self.status,
                 milliseconds=round(seconds * 1000),
                 address=scope["state"]["client_address"],
             )

@@ -73,7 +73,7 @@ async def stream_slot(request: Request, identity: Identity) -> AbstractContextMa
 
 
 class EventStream(Response):
-    """Sends events until they end, the client leaves, or the life of a connection is over.
+    """Sends events until they end, the client leaves, the life of a connection is over, or the process stops.
 
     `chunks` is asked for the next part only when the client has taken the one before: nothing piles up here.
     """
@@ -90,7 +90,8 @@ class EventStream(Response):
         # Nothing is sent before there is a slot, so that a refusal is an ordinary answer.
         with self._slot:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            tasks = {asyncio.create_task(self._send_all(send)), asyncio.create_task(_gone(receive))}
+            sending, gone = asyncio.create_task(self._send_all(send)), asyncio.create_task(_gone(receive))
+            tasks = {sending, gone, asyncio.create_task(scope["app"].state.stopping.wait())}
             try:
                 done, _ = await asyncio.wait(tasks, timeout=LIFE_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
@@ -99,16 +100,20 @@ class EventStream(Response):
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
+            # Our own end is an answer that is whole; the browser comes back by itself.
+            if gone not in done and (sending not in done or sending.result()):
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _send_all(self, send: Send) -> None:
+    async def _send_all(self, send: Send) -> bool:
+        """Send what there is; False if the client does not take it."""
         async with aclosing(self._chunks()) as chunks:
             async for chunk in chunks:
                 try:
                     async with asyncio.timeout(SEND_SECONDS):
                         await send({"type": "http.response.body", "body": chunk, "more_body": True})
                 except TimeoutError:
-                    return
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+                    return False
+        return True
 
 
 async def _follow(feed: ChangeFeed, wish: Wish, viewer: Viewer, after: int) -> AsyncGenerator[bytes, None]:

@@ -3,10 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pressbox.core.app import AppManifest, LiveTopic, Resources
+from pressbox.core.app import AppManifest, LiveTopic, Resources, load_nothing
+from pressbox.core.audiences.contracts import PERSON_KIND
 from pressbox.core.audiences.members import AudienceKind
+from pressbox.core.live.admission import audiences_by_id
 from pressbox.core.progress.reader import ActivityNode, find_audiences, load_nodes, outline
 from pressbox.core.progress.rows import WORKFLOW_CHANGED
+from pressbox.core.today.contracts import TODAY_CHANGED
 
 
 async def _load_workflows(resources: Resources, ids: Sequence[str]) -> Mapping[str, Mapping[str, Any]]:
@@ -23,10 +26,12 @@ def _dump(node: ActivityNode) -> Mapping[str, Any]:
 
 
 WORKFLOW_TOPIC = LiveTopic(WORKFLOW_CHANGED, _load_workflows, find_audiences, outline=_outline_workflow)
+TODAY_TOPIC = LiveTopic(TODAY_CHANGED, load_nothing, audiences_by_id(PERSON_KIND), by_name=True)
 
 
 def live_topics(manifests: Sequence[AppManifest]) -> Mapping[str, LiveTopic]:
-    return {topic.kind: topic for topic in (WORKFLOW_TOPIC, *(t for manifest in manifests for t in manifest.topics()))}
+    own = (WORKFLOW_TOPIC, TODAY_TOPIC)
+    return {topic.kind: topic for topic in (*own, *(t for manifest in manifests for t in manifest.topics()))}
 
 
 def audience_kinds(manifests: Sequence[AppManifest]) -> tuple[AudienceKind, ...]:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
-from pressbox.curator.library.domain.feeds import Enclosure
+from pressbox.curator.library.domain import Enclosure
 from pressbox.curator.reading.domain import ListKind, Selection, Sort
 
 
@@ -157,8 +157,9 @@ class StreamQuery:
     limit: int = 20
 
 
-@dataclass(frozen=True)
-class ItemReference:
+class ItemReference(NamedTuple):
+    """An item by its id alone; an app may ask for ten thousand."""
+
     entry_id: int
     feed_id: int
     arrived_at: datetime

@@ -20,12 +20,10 @@ from pressbox.core.web.identity import client_of
 from pressbox.core.web.pages.access import Parts, provide
 from pressbox.curator.apps.domain import AppPerson, Stream, read_stream
 from pressbox.curator.apps.formats import Json
-from pressbox.curator.apps.service import AppService
-from pressbox.curator.apps.stream_service import StreamService
+from pressbox.curator.apps.service import AppService, StreamService
 from pressbox.curator.apps.wiring import app_service, stream_service
 from pressbox.curator.reading.sidebar import SqlSidebar
-from pressbox.curator.sources.opml import OutlineService
-from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.service import OutlineService, SourceService
 from pressbox.curator.sources.wiring import outline_service, source_service
 
 Apps = Annotated[AppService, Depends(provide(app_service))]

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.core.quotas.store import demand
+from pressbox.core.spoilers.store import load_guarded
+from pressbox.core.spoilers.titles import GuardedMatch, find_told
 from pressbox.curator.apps.domain import (
     Contents,
     ItemReference,
@@ -23,9 +25,7 @@ from pressbox.curator.apps.domain import (
     StreamKind,
     StreamQuery,
 )
-from pressbox.curator.library.domain.changes import PERSON_CHANGED
-from pressbox.curator.library.domain.feeds import Enclosure
-from pressbox.curator.library.feed_names import feed_name
+from pressbox.curator.library.domain import PERSON_CHANGED, Enclosure
 from pressbox.curator.library.quotas import LABELS
 from pressbox.curator.library.rows import (
     CategoryRow,
@@ -37,8 +37,8 @@ from pressbox.curator.library.rows import (
     LabelRow,
     SubscriptionRow,
 )
-from pressbox.curator.library.visibility import in_feeds as among
-from pressbox.curator.library.visibility import visible_to
+from pressbox.curator.library.store import feed_name, visible_to
+from pressbox.curator.library.store import in_feeds as among
 
 _TITLE = feed_name(SubscriptionRow.title)
 # An entry is dated when its crawl begins and is seen when that is committed: whoever asks for what came since the last
@@ -64,8 +64,9 @@ class SqlStreams:
         async with self._database.unit_of_work() as work:
             followed = await _followed(work.session, user_id)
             statement = await _listed(work.session, user_id, query, followed, select(*columns))
-            rows = (await work.session.execute(statement)).tuples().all()
-        found = [ItemReference(*row) for row in rows[: query.limit]]
+            # On the connection itself: there are no objects to keep track of, only many rows.
+            rows = (await (await work.session.connection()).execute(statement)).all()
+        found = [ItemReference._make(row) for row in rows[: query.limit]]
         return References(found, found[-1].entry_id if len(rows) > query.limit else None)
 
     async def contents(self, user_id: int, query: StreamQuery) -> Contents:
@@ -231,11 +232,21 @@ async def _items(
     labels = await _labels(session, user_id, entry_ids)
     feeds = {feed_id: one.feed for feed_id, one in followed.items()}
     feeds |= await _left(session, {row.feed_id for row in rows.values()} - feeds.keys())
+    guarded = await load_guarded(session, user_id)
     return [
-        _item(row, feeds[row.feed_id], labels.get(entry_id, ()))
+        _cover(_item(row, feeds[row.feed_id], labels.get(entry_id, ())), guarded)
         for entry_id in entry_ids
         if (row := rows.get(entry_id)) is not None
     ]
+
+
+def _cover(item: StreamItem, guarded: Sequence[GuardedMatch]) -> StreamItem:
+    """What tells a score that the person hides is only the name of the match; an app shows texts beside titles."""
+    match = find_told(f"{item.title}\n{item.summary}", guarded) if guarded else None
+    if match is None:
+        return item
+    page = item.feed.site_url
+    return replace(item, title=match.heading, url=page, canonical_url=page, summary="", html="", enclosures=())
 
 
 def _item(row: Row[Any], feed: StreamFeed, labels: Sequence[str]) -> StreamItem:

@@ -8,9 +8,8 @@ from pressbox.core.accounts.audit import AuditLog
 from pressbox.core.accounts.passwords import Passwords
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
-from pressbox.curator.apps.service import AppService, ViewService
+from pressbox.curator.apps.service import AppService, StreamService, ViewService
 from pressbox.curator.apps.store import SqlAppAccess, SqlViewFeeds
-from pressbox.curator.apps.stream_service import StreamService
 from pressbox.curator.apps.stream_store import SqlStreams
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.names import READER_API_BASES
@@ -52,13 +51,12 @@ def view_service(resources: Resources) -> ViewService:
 def routers() -> "Sequence[APIRouter]":
     from fastapi import APIRouter
 
-    from pressbox.curator.apps import pages, reader_api, reader_api_streams
+    from pressbox.curator.apps import pages, reader_api
 
     # Bare, and below what apps add to the server's name.
     api = APIRouter(include_in_schema=False)
     for base in READER_API_BASES:
-        for part in (reader_api, reader_api_streams):
-            api.include_router(part.router, prefix=base)
+        api.include_router(reader_api.router, prefix=base)
     return pages.router, api
 
 

@@ -1,26 +1,84 @@
-"""Finds the article on a page. The work on strangers' HTML runs in the parser pool."""
+"""Finds the article on a page, by the rules of its feed if it has some. Strangers' HTML is read in the parser pool."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
 
 from pressbox.core.clock import Clock, utc_now
-from pressbox.core.errors import PermanentError
+from pressbox.core.errors import InvalidInputError, PermanentError
 from pressbox.core.processes.calls import Terms
-from pressbox.curator.articles.anchors import find_place, squash
-from pressbox.curator.articles.html_tree import html_to_text, make_parsable, remove, serialise
+from pressbox.curator.articles.domain import WALL, FetchedArticle, Page, is_wall
+from pressbox.curator.articles.html_tree import find_place, html_to_text, make_parsable, remove, serialise, squash
 from pressbox.curator.articles.media import find_first_picture
 from pressbox.curator.articles.metadata import read_metadata
-from pressbox.curator.articles.ports import FetchedArticle, Page
-from pressbox.curator.articles.rules import check_rules, remove_unwanted, select_wanted
 from pressbox.curator.articles.sanitizer import sanitise
-from pressbox.curator.articles.walls import WALL, is_wall
-from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain import ExtractionRule
 from pressbox.curator.library.parser_pool import ParserPool, TooSlowError
 from pressbox.curator.text.languages import detect_language
+
+MOST_MATCHES = 10_000
+
+
+def remove_unwanted(root: Any, rules: Sequence[ExtractionRule]) -> None:
+    for rule in rules:
+        if not rule.keep:
+            for element in _find(root, rule):
+                remove(element)
+
+
+def select_wanted(root: Any, rules: Sequence[ExtractionRule]) -> list[Any]:
+    """Return what the rules keep, in the order of the page, nothing twice; empty when no rule finds anything."""
+    chosen = {element for rule in rules if rule.keep for element in _find(root, rule)}
+    return [
+        element for element in root.iter() if element in chosen and not chosen.intersection(element.iterancestors())
+    ]
+
+
+def check_rules(rules: Iterable[ExtractionRule]) -> None:
+    """Raise for the first rule that cannot be read, before anything is fetched for it."""
+    for rule in rules:
+        _compile(rule)
+
+
+def _find(root: Any, rule: ExtractionRule) -> list[Any]:
+    from lxml import etree  # type: ignore[import-untyped]
+
+    try:
+        found = _compile(rule)(root)
+    except etree.XPathError as error:
+        raise _unreadable_rule(rule) from error
+    # An expression may also return a text, an attribute or a number.
+    elements = [one for one in found if isinstance(one, etree._Element)] if isinstance(found, list) else []
+    if len(elements) > MOST_MATCHES:
+        raise InvalidInputError(
+            f"“{rule.expression[:100]}” finds {len(elements):,} parts of the page; at most {MOST_MATCHES:,} are used.",
+            field="rules",
+        )
+    return elements
+
+
+def _compile(rule: ExtractionRule) -> Any:
+    from cssselect import SelectorError
+    from lxml import etree
+    from lxml.cssselect import CSSSelector  # type: ignore[import-untyped]
+
+    try:
+        if rule.kind == "css":
+            return CSSSelector(rule.expression, translator="html")
+        if rule.kind == "xpath":
+            return etree.XPath(rule.expression)
+    except (SelectorError, etree.XPathError, ValueError) as error:
+        raise _unreadable_rule(rule) from error
+    raise InvalidInputError(f"A rule is css or xpath, not “{rule.kind[:20]}”.", field="rules")
+
+
+def _unreadable_rule(rule: ExtractionRule) -> InvalidInputError:
+    kind = "a CSS selector" if rule.kind == "css" else "an XPath"
+    return InvalidInputError(f"“{rule.expression[:100]}” cannot be read as {kind}. Change the rule.", field="rules")
+
 
 LEAST_TEXT = 30
 # Of processor time, for the whole page: rules are written by people, and some would never come to an end.
@@ -33,7 +91,8 @@ _HIDDEN = re.compile(r"(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.IGN
 # Captions, code and tables may come along with the article, other articles may not.
 MOST_EXTRA, ALWAYS_EXTRA = 1.15, 300
 LEAST_CERTAIN = 800
-LEAST_SHOWN = 250
+# A hidden block that is so many times as long as what is found without it is the article.
+HIDDEN_ARTICLE = 1.5
 _PAGE_FRAME = ("nav", "aside", "footer", "form", "header", "dialog", "menu")
 NOTHING_TO_READ = "The page has nothing to read. It may need scripts, or want people to sign in or to agree first."
 TOO_LONG = f"The article is longer than {LONGEST_HTML:,} characters, which is more than is kept."
@@ -94,9 +153,8 @@ def extract_article(html: str, url: str, rules: Sequence[ExtractionRule], now: d
     metadata = read_metadata(tree, base, now)
     heading = " ".join("".join(tree.xpath("//head/title[1]//text()")).split())
     _drop_scripts(tree)
-    _drop_hidden(tree)
     remove_unwanted(tree, rules)
-    content, whole_page = _select_content(tree, url, rules)
+    content, whole_page = _select_shown_content(tree, url, rules)
     _drop_title(content, metadata.title)
     found = "".join(serialise(element) for element in content)
     if len(found) > LONGEST_HTML:
@@ -149,13 +207,27 @@ def _drop_scripts(tree: Any) -> None:
             remove(element)
 
 
-def _drop_hidden(tree: Any) -> None:
-    """Drop what no reader of the page sees, unless nothing else is there: some pages show their text by a script."""
-    hidden = [element for element in tree.iter() if isinstance(element.tag, str) and _is_hidden(element)]
-    sizes = sum(len(element.text_content()) for element in hidden)
-    if hidden and len(tree.text_content()) - sizes >= LEAST_SHOWN:
-        for element in hidden:
-            remove(element)
+def _select_shown_content(tree: Any, url: str, rules: Sequence[ExtractionRule]) -> tuple[list[Any], bool]:
+    """Leave out what no reader of the page sees, unless it is the article: some pages show their text by a script."""
+    longest = _longest_hidden_text(tree)
+    if not longest:
+        return _select_content(tree, url, rules)
+    shown = deepcopy(tree)
+    for element in _find_hidden(shown):
+        remove(element)
+    content, whole_page = _select_content(shown, url, rules)
+    found = sum(len(squash(element.text_content())) for element in content)
+    if longest > HIDDEN_ARTICLE * found:
+        return _select_content(tree, url, rules)
+    return content, whole_page
+
+
+def _find_hidden(tree: Any) -> list[Any]:
+    return [element for element in tree.iter() if isinstance(element.tag, str) and _is_hidden(element)]
+
+
+def _longest_hidden_text(tree: Any) -> int:
+    return max((len(squash(element.text_content())) for element in _find_hidden(tree)), default=0)
 
 
 def _is_hidden(element: Any) -> bool:
@@ -181,7 +253,7 @@ def _find_article(tree: Any, url: str) -> Any | None:
     from trafilatura import bare_extraction
     from trafilatura.settings import Document
 
-    document = bare_extraction(tree, url=url, fast=True, include_comments=False)
+    document = bare_extraction(tree, url=url, favor_precision=True, include_comments=False)
     if not isinstance(document, Document) or not document.text:
         return None
     wanted = len(squash(document.text))
@@ -202,7 +274,7 @@ def _extract_markup(tree: Any, url: str) -> Any | None:
     html = extract(
         tree,
         url=url,
-        fast=True,
+        favor_precision=True,
         include_comments=False,
         include_images=True,
         include_links=True,

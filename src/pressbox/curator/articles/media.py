@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from pressbox.curator.articles.html_tree import remove, unwrap
+from pressbox.curator.library.urls import is_plain_address
 
 # Set here and not by nh3, whose order of attributes differs from run to run: the same page must give the same text.
 LOADING_ATTRIBUTES = {"loading": "lazy", "decoding": "async", "referrerpolicy": "no-referrer"}
@@ -133,6 +134,8 @@ def _read_candidate(candidate: str) -> tuple[float, str]:
 def _absolute(address: str | None, base_url: str) -> str | None:
     if not address or not address.strip():
         return None
+    if is_plain_address(address):
+        return address
     try:
         whole = urljoin(base_url, address.strip())
         parts = urlsplit(whole)

@@ -8,7 +8,7 @@ import httpx
 from pressbox.core.errors import GoneError, NotFoundError, PermanentError, RateLimitedError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import pause
-from pressbox.curator.articles.ports import Page
+from pressbox.curator.articles.domain import Page
 from pressbox.curator.text.charsets import decode
 
 TIMEOUT = timedelta(seconds=30)

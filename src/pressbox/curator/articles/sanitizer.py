@@ -10,14 +10,21 @@ does not happen.
 """
 
 import html as escaping
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
 from pressbox.curator.articles.html_tree import BLOCKS, html_to_text, parse_html, remove, serialise, unwrap
 from pressbox.curator.articles.media import LOADING_ATTRIBUTES, fix_pictures, link_embeds
+from pressbox.curator.library.urls import is_plain_address
+
+if TYPE_CHECKING:
+    import nh3
+    from lxml import etree  # type: ignore[import-untyped]
 
 ID_PREFIX = "text-"
 LINK_REL = "noopener noreferrer nofollow"
+_IGNORED_IN_ADDRESSES = dict.fromkeys(map(ord, "\t\r\n\0"))
 _SCHEMES = frozenset({"http", "https", "mailto"})
 _DROPPED = """
     script style template noscript head meta link base title svg canvas map dialog frameset input button select textarea
@@ -52,7 +59,9 @@ _NUMBERS = frozenset({"width", "height", "colspan", "rowspan", "span", "start", 
 _LARGEST_SPAN = 100
 # Those that browsers open again behind the end of a block.
 _FORMATTING_NAMES = "a b big code em font i nobr s small strike strong tt u"
-_FORMATTING = frozenset(_FORMATTING_NAMES.split())
+_FORMATTING = tuple(_FORMATTING_NAMES.split())
+# A paragraph is a block itself.
+_ENDING_PARAGRAPHS = tuple(sorted(BLOCKS - {"br"}))
 _TABLE_PARTS = frozenset({"table", "tbody", "thead", "tfoot", "tr", "colgroup"})
 DEEPEST_FORMATTING = 10
 # Addresses become absolute and pictures get attributes; with this much, something else grows.
@@ -89,17 +98,23 @@ def sanitise(html: str, base_url: str) -> str:
 
 
 def _clean(html: str) -> str:
+    return _cleaner().clean(html).strip()
+
+
+@cache
+def _cleaner() -> "nh3.Cleaner":
+    """Made once: for a short text, making it takes longer than using it."""
+    # Imported here, because most processes clean nothing.
     import nh3
 
-    return nh3.clean(
-        html,
+    return nh3.Cleaner(
         tags=set(_TAGS.split()),
         clean_content_tags={"script", "style", "svg", "math", "template", "iframe", "object", "noscript", "textarea"},
         attributes=_ATTRIBUTES,
         attribute_filter=_filter_attribute,
         link_rel=LINK_REL,
         url_schemes=set(_SCHEMES),
-    ).strip()
+    )
 
 
 def _write_paragraphs(html: str, limit: int) -> str:
@@ -109,38 +124,23 @@ def _write_paragraphs(html: str, limit: int) -> str:
 
 def _close_paragraphs(root: Any) -> None:
     """Make paragraphs with blocks inside plain blocks, since a browser would end them at the first of these."""
-    from lxml import etree  # type: ignore[import-untyped]
-
-    open_paragraphs: list[Any] = []
-    with_blocks: list[Any] = []
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        if event == "end":
-            if open_paragraphs and open_paragraphs[-1] is element:
-                open_paragraphs.pop()
-            continue
-        if element.tag in BLOCKS and element.tag != "br":
-            with_blocks += open_paragraphs
-            open_paragraphs.clear()
-        if element.tag == "p":
-            open_paragraphs.append(element)
-    for element in with_blocks:
+    for element in _with_any_inside(root, "p", *_ENDING_PARAGRAPHS):
         element.tag = "div"
 
 
 def _separate_links(root: Any) -> None:
     """Unwrap links with links inside: parsers do not agree where the outer one ends."""
-    from lxml import etree
-
-    current, outer = None, []
-    for event, element in etree.iterwalk(root, events=("start", "end"), tag="a"):
-        if event == "end":
-            current = None if element is current else current
-            continue
-        if current is not None:
-            outer.append(current)
-        current = element
-    for element in outer:
+    for element in _with_any_inside(root, "a", "a"):
         unwrap(element)
+
+
+def _with_any_inside(root: Any, tag: str, *inner: str) -> list[Any]:
+    """Find the elements with one of the others inside, among which must be `tag`.
+
+    So each search ends at the next element of the same kind at the latest, and nothing is looked at twice.
+    """
+    candidates = (element for element in root.iter(tag) if len(element))
+    return [element for element in candidates if next(element.iterdescendants(*inner), None) is not None]
 
 
 def _limit_formatting(root: Any) -> None:
@@ -148,9 +148,7 @@ def _limit_formatting(root: Any) -> None:
     from lxml import etree
 
     depth, deep = 0, []
-    for event, element in etree.iterwalk(root, events=("start", "end")):
-        if element.tag not in _FORMATTING:
-            continue
+    for event, element in etree.iterwalk(root, events=("start", "end"), tag=_FORMATTING):
         depth += 1 if event == "start" else -1
         if event == "start" and depth > DEEPEST_FORMATTING:
             deep.append(element)
@@ -212,8 +210,8 @@ def _resolve_links(root: Any, base_url: str) -> None:
         if name and not element.get("id"):
             element.set("id", name)
     ids = set()
-    for element in root.iter():
-        identity = (element.get("id") or "").strip()
+    for element in _find_with_ids()(root):
+        identity = element.get("id").strip()
         if identity:
             ids.add(_prefix_id(identity))
             element.set("id", _prefix_id(identity))
@@ -234,6 +232,13 @@ def _set_link(element: Any, attribute: str, address: str | None, page: str, ids:
     element.set(attribute, f"#{_prefix_id(fragment)}" if inside else address)
 
 
+@cache
+def _find_with_ids() -> "etree.XPath":
+    from lxml import etree
+
+    return etree.XPath("descendant-or-self::*[@id]")
+
+
 def _prefix_id(identity: str) -> str:
     """Prefix an id, so that no style sheet, script or link takes it for one of ours."""
     return identity if identity.startswith(ID_PREFIX) else ID_PREFIX + identity
@@ -241,8 +246,10 @@ def _prefix_id(identity: str) -> str:
 
 def absolute_link(address: str, base_url: str) -> str | None:
     """Return the absolute address, or None if a reader may not follow it."""
+    if is_plain_address(address):
+        return address
     # Browsers ignore tabs and line ends inside addresses, so a scheme can be hidden with them.
-    cleaned = "".join(character for character in address.strip() if character not in "\t\r\n\0")
+    cleaned = address.strip().translate(_IGNORED_IN_ADDRESSES)
     try:
         whole = urljoin(base_url, cleaned)
         parts = urlsplit(whole)

@@ -18,7 +18,7 @@ from pressbox.core.web.stream import EventStream, stream_slot
 from pressbox.curator.ask.domain import AnswerView, ConversationLine, ConversationView
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.wiring import ask_service
-from pressbox.curator.library.domain.changes import ANSWER_CHANGED
+from pressbox.curator.library.domain import ANSWER_CHANGED
 from pressbox.curator.reading.access import LARGEST_ID, Reader
 from pressbox.curator.search.domain.query import LONGEST_QUESTION
 

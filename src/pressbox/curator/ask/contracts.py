@@ -1,9 +1,9 @@
 """Answering a question. The question, the passages and the answer stay in the database: messages carry its id."""
 
-from pressbox.core.contracts import Contract
+from pressbox.core.contracts import CamelContract, Contract
 from pressbox.curator.ask.domain import AnswerMethod, AnswerState
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.contracts import CuratorProgress, DeferrableResult
+from pressbox.curator.library.domain import CuratorPolicy
 
 ANSWER = "AnswerWorkflow"
 

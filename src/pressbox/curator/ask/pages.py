@@ -1,4 +1,4 @@
-"""Asking: the box with the history, a conversation that grows while it is read, and what one does with it."""
+"""Asking: the box with the history, a conversation that grows while it is read, and where its citations lead."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,20 +7,41 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from pressbox.core.errors import InvalidInputError
+from pressbox.core.app import Resources
+from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.ask.domain import AnswerMethod, AnswerState, AnswerView, Block, blocks, cited, markdown, title_of
-from pressbox.curator.ask.passages import passage_address
 from pressbox.curator.ask.service import AskService
 from pressbox.curator.ask.wiring import ask_service
 from pressbox.curator.evaluate.domain import SubjectScore
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.wiring import evaluation_service
-from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.domain import ANSWER_CHANGED, PERSON_CHANGED
 from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, cursor, wants_part
+from pressbox.curator.reading.extensions import ID
 from pressbox.curator.reading.service import ReadingService
 from pressbox.curator.reading.wiring import reading_service
+
+
+def passage_address(answer: AnswerView, number: int) -> str:
+    """Return where citation `number` leads, counted from one."""
+    passage = answer.passages[number - 1]
+    place = f"passage={passage.start}-{passage.end}&cited={answer.id}-{number}"
+    return f"{PATH}/entries/{passage.entry_id}?{place}#{ID}"
+
+
+async def find_passage(
+    resources: Resources, user_id: int, entry_id: int, place: tuple[int, int], cited: tuple[int, int] | None
+) -> str:
+    """Return the passage as the answer quotes it, else what stands there now."""
+    service = ask_service(resources)
+    try:
+        return await service.passage(user_id, entry_id, *place, cited)
+    except NotFoundError:
+        # The answer is gone; the article is still there to be read.
+        return await service.passage(user_id, entry_id, *place)
+
 
 router = APIRouter(include_in_schema=False)
 

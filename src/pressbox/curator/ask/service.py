@@ -7,6 +7,7 @@ from temporalio.client import Client
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.core.temporal.client import translate_rpc_errors
+from pressbox.curator.ask.activities import AnswerWorkflows
 from pressbox.curator.ask.contracts import ANSWER, AnswerInput, answer_workflow_id
 from pressbox.curator.ask.domain import (
     LONGEST_TITLE,
@@ -16,10 +17,9 @@ from pressbox.curator.ask.domain import (
     ConversationView,
     Ending,
 )
-from pressbox.curator.ask.ports import AnswerWorkflows
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.starter import RPC_TIMEOUT, Starter
+from pressbox.curator.library.domain import CuratorPolicy
+from pressbox.curator.library.starter import RPC_TIMEOUT, SOMEBODY_WAITS, Starter
 from pressbox.curator.search.domain.query import LONGEST_QUESTION
 
 HISTORY = 50
@@ -124,7 +124,7 @@ class AnswerStarter(Starter):
 
     async def start_answer(self, answer_id: int) -> str:
         input = AnswerInput(answer_id=answer_id, evaluate=self._evaluate, policy=self._policy)
-        return await self.start(ANSWER, input, answer_workflow_id(answer_id))
+        return await self.start(ANSWER, input, answer_workflow_id(answer_id), priority=SOMEBODY_WAITS)
 
     async def stop_answer(self, answer_id: int) -> None:
         handle = self._client.get_workflow_handle(answer_workflow_id(answer_id))

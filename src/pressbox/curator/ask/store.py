@@ -40,11 +40,10 @@ from pressbox.curator.ask.domain import (
     title_of,
 )
 from pressbox.curator.evaluate.domain import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
-from pressbox.curator.library.domain.changes import ANSWER_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.domain import ANSWER_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.quotas import QUESTIONS
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
-from pressbox.curator.library.store import SqlStore
-from pressbox.curator.library.visibility import demand_visible, visible_to
+from pressbox.curator.library.store import SqlStore, demand_visible, visible_to
 from pressbox.curator.search.domain.passages import Passage
 
 

@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.audiences.members import AudienceKind
 from pressbox.core.live.admission import audiences_by_id
+from pressbox.core.temporal.pinning import upgrading
 from pressbox.curator.ask.activities import AnswerActivities
 from pressbox.curator.ask.service import AnswerStarter, AskService
 from pressbox.curator.ask.store import SqlAnswers, SqlConversations, owns_answer
 from pressbox.curator.ask.workflow import AnswerWorkflow
 from pressbox.curator.graph.wiring import graph_reader
+from pressbox.curator.library.audiences import ASKER
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.domain.audiences import ASKER
-from pressbox.curator.library.domain.changes import ANSWER_CHANGED
+from pressbox.curator.library.domain import ANSWER_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
-from pressbox.curator.search.retriever import HybridRetriever
-from pressbox.curator.search.wiring import embedder, index_path
-from pressbox.curator.search.wiring import retriever as search_retriever
+from pressbox.curator.search.retriever import HybridRetriever, SqlArticles
+from pressbox.curator.search.wiring import article_search, embedder
 from pressbox.curator.settings import CuratorSettings, policy
 
 if TYPE_CHECKING:
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
 def retriever(resources: Resources) -> HybridRetriever:
     """For workers only: it holds the embedding model in memory while questions come."""
-    settings = resources.settings
-    return search_retriever(
-        resources.database, index_path(settings), embedder(settings.group(CuratorSettings)), graph_reader(resources)
-    )
+    vectors = embedder(resources.settings.group(CuratorSettings))
+    articles = SqlArticles(resources.database)
+    return HybridRetriever(articles, article_search(resources), vectors, graph_reader(resources))
 
 
 def activities(resources: Resources) -> ActivitiesByQueue:
@@ -60,7 +59,7 @@ def routers() -> "Sequence[APIRouter]":
 
 
 SLICE = Slice(
-    workflows=(AnswerWorkflow,),
+    workflows=(upgrading(AnswerWorkflow),),
     activities=activities,
     topics=(change_topic(ANSWER_CHANGED, audiences_by_id(ASKER), by_name=True),),
     audiences=(AudienceKind(ASKER, owns_answer),),

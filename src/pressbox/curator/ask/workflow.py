@@ -15,7 +15,7 @@ with workflow.unsafe.imports_passed_through():
     )
     from pressbox.curator.ask.domain import AnswerMethod
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
-    from pressbox.curator.library.domain.audiences import asker_of
+    from pressbox.curator.library.audiences import asker_of
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
     from pressbox.curator.text.plain_text import shorten

@@ -1,8 +1,10 @@
-"""The effects of looking for software on GitHub: search, choice, README, card."""
+"""The effects of looking for software on GitHub, and what they need: search, choice, README, card."""
 
 import hashlib
-from dataclasses import asdict, replace
-from datetime import timedelta
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from temporalio import activity
 
@@ -12,7 +14,7 @@ from pressbox.core.objects.store import ObjectStore
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import BOUNDED, QUICK
-from pressbox.curator.articles.ports import Extractor, FetchedArticle, PageReader
+from pressbox.curator.articles.domain import Extractor, FetchedArticle, PageReader
 from pressbox.curator.cards.contracts import (
     Deleted,
     DeleteInput,
@@ -32,18 +34,86 @@ from pressbox.curator.cards.contracts import (
 )
 from pressbox.curator.cards.domain import (
     LONGEST_BODY,
+    CardPage,
+    ContextView,
     EnrichmentKind,
     NewEnrichment,
     Repository,
     linked_repository,
 )
-from pressbox.curator.cards.ports import Enrichments, Repositories, RepositoryChooser
-from pressbox.curator.context.ports import Contexts
-from pressbox.curator.ingest.rate_limits import HostRateLimiter
+from pressbox.curator.context.activities import Contexts
+from pressbox.curator.ingest.fetcher import HostRateLimiter
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 from pressbox.curator.text.plain_text import shorten
+
+
+class Enrichments(Protocol):
+    """What a person asks for is one of their entries, or a NotFoundError."""
+
+    async def find_links(self, entry_id: int, urls: Sequence[str]) -> Sequence[str]:
+        """Those of the addresses that the entry's text has."""
+        ...
+
+    async def save(self, enrichment: NewEnrichment, now: datetime) -> int | None:
+        """In place of the one with its key. None when the entry is gone."""
+        ...
+
+    async def delete(self, enrichment_id: int) -> bool: ...
+
+    async def hide(self, user_id: int, enrichment_id: int) -> int:
+        """From all pages, at once; the id of its entry."""
+        ...
+
+    async def panel(self, user_id: int, entry_id: int) -> ContextView: ...
+
+    async def page(self, user_id: int, enrichment_id: int) -> CardPage: ...
+
+    async def require_visible(self, user_id: int, entry_ids: Sequence[int]) -> None: ...
+
+
+class ContextWorkflows(Protocol):
+    """Each gives the id of the workflow."""
+
+    async def extract(self, entry_id: int, again: bool) -> str: ...
+
+    async def collect(self, entry_ids: Sequence[int], again: bool) -> str: ...
+
+    async def fetch_links(self, entry_id: int, urls: Sequence[str]) -> str: ...
+
+    async def delete_enrichment(self, enrichment_id: int) -> str: ...
+
+
+class Repositories(Protocol):
+    """Trouble of the other side is a TransientError, with the time to come back when it says one."""
+
+    async def search(self, words: str, limit: int) -> Sequence[Repository]: ...
+
+    async def get(self, full_name: str) -> Repository | None:
+        """None when there is none of this name."""
+        ...
+
+    async def readme(self, repository: Repository) -> str:
+        """Sanitised HTML; empty when there is none."""
+        ...
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`repository` is None for "none of these"; `by` says who chose: a model by its name, or rules."""
+
+    repository: Repository | None
+    by: str
+
+
+class RepositoryChooser(Protocol):
+    """Which of the repositories is the software that the text speaks of; none of them is an answer too."""
+
+    async def choose(
+        self, name: str, found: Sequence[Repository], text: str, entry_id: int, feed_id: int
+    ) -> Choice: ...
+
 
 MOST_CANDIDATES = 6
 ASKED_FOR_A_PAUSE = "GitHub asked for a pause."

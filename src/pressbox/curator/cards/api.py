@@ -12,7 +12,7 @@ from pressbox.core.web.rates import spend
 from pressbox.curator.cards.domain import MOST_LINKS_AT_ONCE, Card, CardPage, ContextView, EnrichmentKind
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.wiring import card_service
-from pressbox.curator.context.domain.context import ContextMethod, EntityKind
+from pressbox.curator.context.domain import ContextMethod, EntityKind
 from pressbox.curator.library.quotas import ENRICHMENTS
 from pressbox.curator.reading.access import EntryId, Reader
 

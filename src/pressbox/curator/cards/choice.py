@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict
 from pressbox.core.errors import PermanentError, UnusableAnswerError
 from pressbox.core.models.client import PaidModel, Question
 from pressbox.core.models.completions import json_in
+from pressbox.curator.cards.activities import Choice
 from pressbox.curator.cards.domain import Repository, find_evident
-from pressbox.curator.cards.ports import Choice
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.domain import Feature
 
 RULES = "rules"
 PROMPT_VERSION = "rerank-1"

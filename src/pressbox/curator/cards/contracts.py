@@ -4,9 +4,9 @@ from datetime import datetime
 
 from pydantic import Field
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult, EntryProgressState
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress, DeferrableResult, EntryProgressState
+from pressbox.curator.library.domain import CuratorPolicy
 
 CONTEXT_COLLECTION = "ContextCollectionWorkflow"
 FETCH_ENTRY_LINKS = "FetchEntryLinksWorkflow"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from pressbox.curator.context.domain.context import ContextLink, EntryContext, entity_key, find_repositories, fold_name
+from pressbox.curator.context.domain import ContextLink, EntryContext, entity_key, find_repositories, fold_name
 from pressbox.curator.text.sentences import extract_terms
 
 WELL_KNOWN = 200

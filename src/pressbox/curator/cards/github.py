@@ -17,7 +17,7 @@ from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import number, pause
 from pressbox.curator.cards.domain import Repository
 from pressbox.curator.cards.readme import readme_of
-from pressbox.curator.context.domain.context import FULL_NAME
+from pressbox.curator.context.domain import FULL_NAME
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.text.plain_text import shorten
 

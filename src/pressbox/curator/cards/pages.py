@@ -21,14 +21,14 @@ from pressbox.curator.cards.domain import BYTES_OF_ADDRESSES, MOST_LINKS_AT_ONCE
 from pressbox.curator.cards.service import CardService
 from pressbox.curator.cards.wiring import card_service
 from pressbox.curator.context.contracts import context_workflow_id
-from pressbox.curator.context.domain.context import Entity, EntityKind, Relationship
+from pressbox.curator.context.domain import Entity, EntityKind, Relationship
 from pressbox.curator.library.quotas import ENRICHMENTS
 from pressbox.curator.models.waiting import WAITING
 from pressbox.curator.reading.access import LARGEST_ID, PATH, EntryId, Reader, allow_images, wants_images
 from pressbox.curator.reading.domain import ArticleView
+from pressbox.curator.reading.extensions import LoadedTab
 from pressbox.curator.reading.pages import AtReader
 from pressbox.curator.reading.panes import ReaderRequest, page_language
-from pressbox.curator.reading.tabs import LoadedTab
 
 router = APIRouter(include_in_schema=False)
 
@@ -195,13 +195,13 @@ def _line(report: WorkReport | None, entry_id: int, since: datetime) -> WorkStat
     error = "" if running else report.error or _entry_error(report, entry_id)
     if not running and (not error or report.updated_at < since):
         return None
-    step = str(report.detail.get("current_step", ""))
+    step = str(report.detail.get("currentStep", ""))
     message = report.message if step == WAITING else ""
     return WorkStatus(report.workflow_id, running, step, message, error, report.done, report.total)
 
 
 def _entry_error(report: WorkReport, entry_id: int) -> str:
-    states = report.detail.get("entry_progress")
+    states = report.detail.get("entryProgress")
     state = states.get(str(entry_id)) if isinstance(states, dict) else None
     return str(state.get("error", "")) if isinstance(state, dict) else ""
 

@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Sequence
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.curator.cards.activities import ContextWorkflows, Enrichments
 from pressbox.curator.cards.contracts import (
     CONTEXT_COLLECTION,
     DELETE_ENRICHMENT,
@@ -21,7 +22,6 @@ from pressbox.curator.cards.domain import (
     CardPage,
     ContextView,
 )
-from pressbox.curator.cards.ports import ContextWorkflows, Enrichments
 from pressbox.curator.context.contracts import EXTRACT_ENTRY_CONTEXT, ExtractEntryContextInput, context_workflow_id
 from pressbox.curator.library.starter import Starter
 

@@ -20,13 +20,12 @@ from pressbox.curator.cards.domain import (
     LinkView,
     NewEnrichment,
 )
-from pressbox.curator.context.domain.context import ContextLink
+from pressbox.curator.context.domain import ContextLink
 from pressbox.curator.context.store import EntryContextRow, EntryLinkRow, build_context
-from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
-from pressbox.curator.library.domain.urls import host_of
+from pressbox.curator.library.domain import ENRICHMENT_CHANGED
 from pressbox.curator.library.rows import SCHEMA, EntryRow
-from pressbox.curator.library.store import SqlStore
-from pressbox.curator.library.visibility import demand_visible, visible_to
+from pressbox.curator.library.store import SqlStore, demand_visible, visible_to
+from pressbox.curator.library.urls import host_of
 from pressbox.curator.text.plain_text import make_storable
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.live.admission import audiences_by_id
+from pressbox.core.temporal.pinning import pinned, upgrading
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor, parser_pool
 from pressbox.curator.cards.activities import LinkedPageActivities, RepositoryActivities
@@ -16,9 +17,9 @@ from pressbox.curator.cards.workflows.collection import ContextCollectionWorkflo
 from pressbox.curator.cards.workflows.links import DeleteEnrichmentWorkflow, FetchEntryLinksWorkflow
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.ingest.wiring import rate_limiter
+from pressbox.curator.library.audiences import ENTRY_READERS
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.domain.audiences import ENTRY_READERS
-from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
+from pressbox.curator.library.domain import ENRICHMENT_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.settings import CuratorSettings, policy
@@ -58,12 +59,14 @@ def card_service(resources: Resources) -> CardService:
 
 def routers() -> "Sequence[APIRouter]":
     from pressbox.curator.cards import api, pages
+    from pressbox.curator.reading.extensions import offer_tab
 
+    offer_tab(pages.CONTEXT_TAB)
     return api.router, pages.router
 
 
 SLICE = Slice(
-    workflows=(ContextCollectionWorkflow, FetchEntryLinksWorkflow, DeleteEnrichmentWorkflow),
+    workflows=(upgrading(ContextCollectionWorkflow), pinned(FetchEntryLinksWorkflow), pinned(DeleteEnrichmentWorkflow)),
     activities=activities,
     topics=(change_topic(ENRICHMENT_CHANGED, audiences_by_id(ENTRY_READERS)),),
     routers=routers,

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress
 
 CLEANUP_WORKFLOW = "curator-cleanup"
 ENTRIES_CLEANUP = "EntriesCleanupWorkflow"

@@ -10,11 +10,12 @@ from sqlalchemy.orm import aliased
 from pressbox.core.clock import utc_now
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.logs import get_logger
+from pressbox.core.notices.follows import forget_subjects
 from pressbox.curator.cleanup.contracts import CleanupResult
-from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.domain import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.rows import EntryRow, EntryStateRow, FeedRow, SeenGuidRow, StoryRow, SubscriptionRow
-from pressbox.curator.library.store import SqlStore, abandon_feed
-from pressbox.curator.library.visibility import kept_by
+from pressbox.curator.library.store import SqlStore, abandon_feed, kept_by
+from pressbox.curator.library.subjects import FollowedKind
 
 log = get_logger(__name__)
 
@@ -99,6 +100,6 @@ async def _remember_guids(session: AsyncSession, guids: list[tuple[int, str]]) -
 
 async def _delete_empty_stories(session: AsyncSession, story_ids: set[int]) -> None:
     has_entries = exists().where(EntryRow.story_id == StoryRow.id)
-    await session.execute(
-        delete(StoryRow).where(StoryRow.id.in_(story_ids), ~has_entries).execution_options(synchronize_session=False)
-    )
+    empty = delete(StoryRow).where(StoryRow.id.in_(story_ids), ~has_entries).returning(StoryRow.id)
+    gone = await session.scalars(empty.execution_options(synchronize_session=False))
+    await forget_subjects(session, [FollowedKind.STORY.subject(story_id) for story_id in gone])

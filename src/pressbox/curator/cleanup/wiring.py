@@ -1,6 +1,7 @@
 """The workflow, activity and schedule of the cleanup."""
 
 from pressbox.core.app import ActivitiesByQueue, Resources
+from pressbox.core.temporal.pinning import pinned
 from pressbox.curator.cleanup.activities import CleanupActivities
 from pressbox.curator.cleanup.store import SqlCleanupStore
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
@@ -12,4 +13,4 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     return {QUEUE: (CleanupActivities(SqlCleanupStore(resources.database)).cleanup_old_entries,)}
 
 
-SLICE = Slice(workflows=(EntriesCleanupWorkflow,), activities=activities)
+SLICE = Slice(workflows=(pinned(EntriesCleanupWorkflow),), activities=activities)

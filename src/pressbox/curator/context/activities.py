@@ -1,8 +1,10 @@
-"""The effects of finding out what entries are about. Contexts wait in the object store: histories keep only ids."""
+"""The effects of finding out what entries are about, and what they need. Contexts wait in the object store."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
 
 from pydantic import TypeAdapter
 from temporalio import activity
@@ -23,11 +25,57 @@ from pressbox.curator.context.contracts import (
     SavedLinks,
     context_key,
 )
-from pressbox.curator.context.domain.context import ContextMethod, EntityKind, EntryContext
-from pressbox.curator.context.ports import ContextExtractor, Contexts, EntryLinks, Links
+from pressbox.curator.context.domain import ContextLink, ContextMethod, EntityKind, EntryContext
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 from pressbox.curator.text.plain_text import shorten
+
+
+@dataclass(frozen=True)
+class ContextSource:
+    """The whole text of an entry (filtered, else full, else the feed's), and its HTML for the links."""
+
+    entry_id: int
+    feed_id: int
+    title: str
+    url: str
+    text: str
+    html: str
+    language: str
+    content_hash: str
+
+
+class ContextExtractor(Protocol):
+    """Finds out what an entry is about. A model that is away raises, see `ports/models.py`."""
+
+    async def extract(self, source: ContextSource) -> EntryContext: ...
+
+
+class Contexts(Protocol):
+    async def source(self, entry_id: int) -> ContextSource | None:
+        """None when the entry is gone or has no text."""
+        ...
+
+    async def of(self, entry_ids: Sequence[int]) -> Mapping[int, EntryContext]:
+        """Those that have one, of whatever text; compare its `content_hash`."""
+        ...
+
+    async def save(self, context: EntryContext, now: datetime) -> bool:
+        """With its links. False when the entry is gone or has another text by now."""
+        ...
+
+
+class Links(Protocol):
+    """The links of an article's HTML; CPU work, off the event loop."""
+
+    async def find(self, html: str, url: str) -> Sequence[ContextLink]: ...
+
+
+class EntryLinks(Protocol):
+    async def save_links(self, entry_id: int, links: Sequence[ContextLink]) -> bool:
+        """These and no others. False when the entry is gone."""
+        ...
+
 
 CONTEXT = TypeAdapter(EntryContext)
 # More would fill a panel with cards, and the hour's requests to GitHub with them.

@@ -1,8 +1,8 @@
 """Messages about what an entry is about."""
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress, DeferrableResult
+from pressbox.curator.library.domain import CuratorPolicy
 
 EXTRACT_ENTRY_CONTEXT = "ExtractEntryContextWorkflow"
 

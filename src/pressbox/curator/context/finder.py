@@ -1,4 +1,4 @@
-"""Finds out what an entry is about by rules alone: names, links and installed programs. Runs in the parser pool."""
+"""Finds out what an entry is about by rules alone, without key and network. Runs in the parser pool."""
 
 import re
 from collections.abc import Sequence
@@ -7,25 +7,25 @@ from typing import Any
 from urllib.parse import urldefrag, urlsplit
 
 from pressbox.curator.articles.html_tree import parse_html
-from pressbox.curator.context.domain.candidates import candidates, extract_entities, extract_relationships
-from pressbox.curator.context.domain.content_types import detect_content_type, detect_domain
-from pressbox.curator.context.domain.context import (
+from pressbox.curator.context.activities import ContextSource
+from pressbox.curator.context.candidates import candidates, extract_entities, extract_relationships
+from pressbox.curator.context.domain import (
     ContextLink,
     ContextMethod,
     Entity,
     EntityKind,
     EntryContext,
+    detect_content_type,
+    detect_domain,
     entity_key,
     find_repositories,
 )
-from pressbox.curator.context.domain.naming import INSTALLERS, INSTALLING
-from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.library.domain.urls import canonical_url, host_of
-from pressbox.curator.text.key_sentences import choose_sentences
+from pressbox.curator.context.naming import INSTALLERS, INSTALLING
+from pressbox.curator.library.parser_pool import ParserPool
+from pressbox.curator.library.urls import canonical_url, host_of
 from pressbox.curator.text.languages import detect_language
-from pressbox.curator.text.lines import is_boilerplate, split_lines
-from pressbox.curator.text.plain_text import shorten
-from pressbox.curator.text.sentences import Sentence, split_roughly, split_sentences
+from pressbox.curator.text.plain_text import is_boilerplate, shorten, split_lines
+from pressbox.curator.text.sentences import Sentence, choose_sentences, split_roughly, split_sentences
 
 MOST_LINKS = 100
 LONGEST_ADDRESS = 1_500
@@ -159,3 +159,19 @@ def _add_programs(named: tuple[Entity, ...], programs: tuple[str, ...]) -> tuple
         else:
             by_key[known.key] = replace(known, kind=EntityKind.SOFTWARE)
     return tuple(by_key.values())
+
+
+class OfflineContextExtractor:
+    def __init__(self, parsers: ParserPool) -> None:
+        self._parsers = parsers
+
+    async def extract(self, source: ContextSource) -> EntryContext:
+        return await self._parsers.run(extract_context, source)
+
+
+class PooledLinks:
+    def __init__(self, parsers: ParserPool) -> None:
+        self._parsers = parsers
+
+    async def find(self, html: str, url: str) -> Sequence[ContextLink]:
+        return await self._parsers.run(extract_links, html, url)

@@ -14,11 +14,21 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pressbox.core.errors import PermanentError, UnusableAnswerError
 from pressbox.core.models.client import PaidModel, Question
 from pressbox.core.models.completions import json_in
-from pressbox.curator.context.domain.content_types import ContentType, Domain
-from pressbox.curator.context.domain.context import ContextMethod, Entity, EntityKind, EntryContext, Relationship
-from pressbox.curator.context.domain.merging import PieceContext, keep_supported, merge_pieces, split_pieces
-from pressbox.curator.context.ports import ContextExtractor, ContextSource
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.context.activities import ContextExtractor, ContextSource
+from pressbox.curator.context.domain import (
+    ContentType,
+    ContextMethod,
+    Domain,
+    Entity,
+    EntityKind,
+    EntryContext,
+    PieceContext,
+    Relationship,
+    keep_supported,
+    merge_pieces,
+    split_pieces,
+)
+from pressbox.curator.models.domain import Feature
 from pressbox.curator.text.plain_text import shorten
 
 # Changed with every change of the words below: then all is new work.

@@ -11,7 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
-from pressbox.curator.context.domain.context import (
+from pressbox.curator.context.activities import ContextSource
+from pressbox.curator.context.domain import (
     ContextLink,
     ContextMethod,
     Entity,
@@ -19,9 +20,7 @@ from pressbox.curator.context.domain.context import (
     EntryContext,
     Relationship,
 )
-from pressbox.curator.context.ports import ContextSource
-from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
-from pressbox.curator.library.domain.entries import content_hash
+from pressbox.curator.library.domain import ENRICHMENT_CHANGED, content_hash
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.text.plain_text import make_storable, to_plain_text

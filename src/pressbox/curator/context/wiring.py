@@ -2,13 +2,12 @@
 
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.errors import ConfigurationError
+from pressbox.core.temporal.pinning import upgrading
 from pressbox.curator.articles.wiring import parser_pool
-from pressbox.curator.context.activities import ContextActivities, ContextMaker
-from pressbox.curator.context.domain.context import ContextMethod
-from pressbox.curator.context.finder import VERSION
+from pressbox.curator.context.activities import ContextActivities, ContextExtractor, ContextMaker, Contexts
+from pressbox.curator.context.domain import ContextMethod
+from pressbox.curator.context.finder import VERSION, OfflineContextExtractor, PooledLinks
 from pressbox.curator.context.model import PROMPT_VERSION, ModelContextExtractor
-from pressbox.curator.context.offline import OfflineContextExtractor, PooledLinks
-from pressbox.curator.context.ports import ContextExtractor, Contexts
 from pressbox.curator.context.store import SqlContexts
 from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
@@ -60,4 +59,4 @@ def activities(resources: Resources) -> ActivitiesByQueue:
     }
 
 
-SLICE = Slice(workflows=(ExtractEntryContextWorkflow,), activities=activities)
+SLICE = Slice(workflows=(upgrading(ExtractEntryContextWorkflow),), activities=activities)

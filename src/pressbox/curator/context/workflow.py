@@ -16,7 +16,7 @@ with workflow.unsafe.imports_passed_through():
         SaveContextInput,
         SavedContext,
     )
-    from pressbox.curator.library.domain.audiences import readers_of_entry
+    from pressbox.curator.library.audiences import readers_of_entry
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
 

@@ -1,8 +1,10 @@
-"""The effects of distilling: summaries by a model that is paid once for each text, or by rules that cost nothing."""
+"""The effects of distilling, entry by entry or in pages of rows that wait: by a model that is paid once or by rules."""
 
+import hashlib
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from temporalio import activity
 
@@ -10,25 +12,97 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.spending.ports import Claims
 from pressbox.core.temporal.calls import call_with
-from pressbox.core.temporal.heartbeat import Heartbeat
-from pressbox.core.temporal.options import BOUNDED, QUICK
+from pressbox.core.temporal.heartbeat import Heartbeat, ResumableHeartbeat
+from pressbox.core.temporal.later import try_later
+from pressbox.core.temporal.options import BOUNDED, PAGES, QUICK
 from pressbox.curator.distil.contracts import (
     AppSettings,
     DistilledAnswer,
     DistilledBatch,
+    DistilledPage,
+    DistilPageInput,
     DistilSelection,
     SavedEntries,
     SaveDistilledInput,
     SelectForDistillationInput,
+    WrittenSummary,
     distil_claim,
 )
-from pressbox.curator.distil.paid import PaidDistiller
-from pressbox.curator.distil.ports import Distiller, DistilStore
+from pressbox.curator.distil.model import PaidDistiller
 from pressbox.curator.library.contracts import EntryIds, EntryProgressState, heavy_queue
-from pressbox.curator.library.domain.entries import Distilled, EntryStatus, ToDistil
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import EXTRACTIVE, CuratorPolicy, Distilled, EntryStatus, ToDistil
+from pressbox.curator.library.leases import LONGEST_PAUSE, Lease, NextTurn, current_lease, kept
 from pressbox.curator.models.waiting import LONGEST_REASON, retry_later
 from pressbox.curator.text.plain_text import SUMMARY_BYTES, shorten
+
+
+class Distiller(Protocol):
+    """Summarises texts without asking anybody. A text that cannot be summarised is left out."""
+
+    async def distil(self, entries: Sequence[ToDistil], language: str, sentences: int) -> Sequence[Distilled]: ...
+
+
+@dataclass(frozen=True)
+class DistilScope:
+    """These entries, those of one feed, or all."""
+
+    entry_ids: tuple[int, ...] = ()
+    feed_id: int | None = None
+
+
+@dataclass(frozen=True)
+class ClaimedText:
+    """A text that is ours for a while; `begun` counts this claim too."""
+
+    entry: ToDistil
+    begun: int = 1
+
+
+class DistilQueue(Protocol):
+    """Entries that wait for a summary, shared by all workers."""
+
+    async def claim(self, lease: Lease, scope: DistilScope, limit: int, *, suspects: bool) -> Sequence[ClaimedText]:
+        """Hand out texts. `suspects` are those whose work was begun before and never ended."""
+        ...
+
+    async def find_next(self, lease: Lease, scope: DistilScope) -> NextTurn:
+        """Count what waits and nobody works on, and what is still being fetched."""
+        ...
+
+    async def renew(self, lease: Lease, entry_ids: Sequence[int]) -> None: ...
+
+    async def release(self, lease: Lease, entry_ids: Sequence[int]) -> None:
+        """Give entries back as if they had not been begun."""
+        ...
+
+    async def record(
+        self, lease: Lease, distilled: Sequence[Distilled], failed: Sequence[EntryProgressState], now: datetime
+    ) -> Sequence[int]:
+        """Record results of entries that are still ours; return those whose summary is of the present text."""
+        ...
+
+
+class DistilStore(Protocol):
+    """Entries that wait for a summary. Selection is by state; each write is one transaction."""
+
+    async def select_for_distillation(
+        self, entry_ids: Sequence[int], after_entry_id: int, limit: int, *, feed_id: int | None = None
+    ) -> DistilSelection:
+        """Select those of these entries that wait and have a text; without ids, of one feed or of all feeds."""
+        ...
+
+    async def to_distil(self, entry_ids: Sequence[int]) -> Sequence[ToDistil]: ...
+
+    async def save_distilled(self, distilled: Sequence[Distilled], now: datetime) -> Sequence[int]:
+        """Save summaries whose text is still the same, and return the ids of their entries."""
+        ...
+
+    async def distil_again(self, entry_ids: Sequence[int]) -> None:
+        """Let entries with a text wait for a summary again, whatever the last result was."""
+        ...
+
+    async def note_distil_failure(self, entry_id: int, reason: str, now: datetime) -> None: ...
+
 
 # Longer than one batch may take, so that a claim never lapses while its work goes on.
 CLAIM_LIFETIME = timedelta(minutes=35)
@@ -84,9 +158,7 @@ class DistilActivities:
         claimed = await self._claims.take(tuple(keys), owner, now + CLAIM_LIFETIME, now)
         async with Heartbeat():
             entries = await self._entries.to_distil([keys[key] for key in keys if key in claimed])
-            if self._paid is None or not entries:
-                return _batch(entries, await self._distil_offline(entries, input.policy))
-            batch = await self._distil_paid(self._paid, entries, input.policy)
+            batch = await self.distil(entries, input.policy, tries=activity.info().attempt)
         await self._claims.release([distil_claim(entry_id) for entry_id in batch.waiting], owner)
         return batch
 
@@ -94,15 +166,21 @@ class DistilActivities:
     @call_with(QUICK)
     async def save_distilled_entries(self, input: SaveDistilledInput) -> SavedEntries:
         now = self._now()
-        saved = await self._entries.save_distilled([_as_distilled(answer) for answer in input.answers], now)
+        saved = await self._entries.save_distilled([as_distilled(answer) for answer in input.answers], now)
         for entry in input.failed:
             await self._entries.note_distil_failure(entry.entry_id, entry.error, now)
         done = [answer.entry_id for answer in input.answers] + [entry.entry_id for entry in input.failed]
         await self._claims.release([distil_claim(entry_id) for entry_id in done], _owner())
         return SavedEntries(entry_ids=tuple(saved))
 
+    async def distil(self, entries: Sequence[ToDistil], policy: CuratorPolicy, *, tries: int) -> DistilledBatch:
+        """Distil texts as the settings ask for; `tries` counts this one, for a text that breaks it."""
+        if self._paid is None or not entries:
+            return _batch(entries, await self._distil_offline(entries, policy, tries))
+        return await self._distil_paid(self._paid, entries, policy, tries)
+
     async def _distil_paid(
-        self, paid: PaidDistiller, entries: Sequence[ToDistil], policy: CuratorPolicy
+        self, paid: PaidDistiller, entries: Sequence[ToDistil], policy: CuratorPolicy, tries: int
     ) -> DistilledBatch:
         attempts = await paid.distil(entries, policy)
         summaries = [attempt.distilled for attempt in attempts if attempt.distilled is not None]
@@ -111,7 +189,7 @@ class DistilActivities:
         offline = DistilledBatch()
         if self._offline is not None and waiting:
             left = [attempt.entry for attempt in waiting]
-            offline, waiting = _batch(left, await self._distil_offline(left, policy)), []
+            offline, waiting = _batch(left, await self._distil_offline(left, policy, tries)), []
         pauses = [retry_later(one.error, policy, self._now()) for one in waiting if one.error]
         retry_at, reason = min(pauses, default=(None, ""))
         return DistilledBatch(
@@ -122,7 +200,7 @@ class DistilActivities:
             reason=reason,
         )
 
-    async def _distil_offline(self, entries: Sequence[ToDistil], policy: CuratorPolicy) -> list[Distilled]:
+    async def _distil_offline(self, entries: Sequence[ToDistil], policy: CuratorPolicy, tries: int) -> list[Distilled]:
         """A text that breaks the batch fails alone, after some attempts; the others are done without it."""
         if self._offline is None or not entries:
             return []
@@ -130,8 +208,8 @@ class DistilActivities:
             summaries = await self._offline.distil(entries, policy.target_language, policy.summary_sentences)
         except PressboxError as error:
             if len(entries) > 1:
-                return [summary for entry in entries for summary in await self._distil_offline([entry], policy)]
-            if isinstance(error, TransientError) and activity.info().attempt < OFFLINE_ATTEMPTS:
+                return [summary for entry in entries for summary in await self._distil_offline([entry], policy, tries)]
+            if isinstance(error, TransientError) and tries < OFFLINE_ATTEMPTS:
                 raise
             activity.logger.warning("Entry %s cannot be summarised: %s", entries[0].entry_id, error.message)
             return []
@@ -157,7 +235,10 @@ def _batch(entries: Sequence[ToDistil], summaries: Sequence[Distilled]) -> Disti
 
 
 def _failure(entry: ToDistil, error: PressboxError | None = None) -> EntryProgressState:
-    reason = NO_SUMMARY if error is None else shorten(f"{NO_SUMMARY} {error.message}", LONGEST_REASON)
+    return as_failure(entry, NO_SUMMARY if error is None else shorten(f"{NO_SUMMARY} {error.message}", LONGEST_REASON))
+
+
+def as_failure(entry: ToDistil, reason: str) -> EntryProgressState:
     return EntryProgressState(
         entry_id=entry.entry_id, title=shorten(entry.title), status=EntryStatus.ERROR, error=reason
     )
@@ -176,5 +257,91 @@ def _as_message(answer: Distilled) -> DistilledAnswer:
     )
 
 
-def _as_distilled(answer: DistilledAnswer) -> Distilled:
+def as_distilled(answer: DistilledAnswer) -> Distilled:
     return Distilled(**answer.model_dump())
+
+
+# A text whose work was begun so often and never ended kills its process. Every text of a page counts as begun, and a
+# process may die for other reasons, so that a few times prove nothing.
+TRIES = 6
+KILLS = "This text made the worker crash several times."
+# A page of failures is one message, which stays below 10 kB.
+LONGEST_SHOWN = 80
+
+
+class DistilPages:
+    def __init__(self, queue: DistilQueue, distilling: DistilActivities, now: Clock = utc_now) -> None:
+        self._queue = queue
+        self._distilling = distilling
+        self._now = now
+
+    @activity.defn
+    @call_with(PAGES, queue=heavy_queue)
+    async def distill_due_entries(self, input: DistilPageInput) -> DistilledPage:
+        """Summarise a page of texts, and store every batch of them as soon as it is there."""
+        lease, scope = current_lease(), DistilScope(input.entry_ids, input.feed_id)
+        async with ResumableHeartbeat(DistilledPage()) as heartbeat:
+            claimed = await self._claim(lease, scope, input.limit)
+            ids = [one.entry.entry_id for one in claimed]
+            async with kept(lease, ids, self._queue.renew):
+                await self._distil_page(lease, claimed, input, heartbeat)
+            done = heartbeat.cursor
+            turn = await self._queue.find_next(lease, scope)
+            if not done.distilled and not done.failed and not turn.waiting and turn.coming and input.lingers:
+                raise try_later(LONGEST_PAUSE / 2, f"{turn.coming} are still being fetched.")
+            return done.model_copy(
+                update={"waiting": turn.waiting, "more": bool(turn.waiting or (turn.coming and input.lingers))}
+            )
+
+    async def _claim(self, lease: Lease, scope: DistilScope, limit: int) -> Sequence[ClaimedText]:
+        """Claim a page, or one suspect alone: if it kills the process, it must not take others with it."""
+        fresh = await self._queue.claim(lease, scope, limit, suspects=False)
+        return fresh or await self._queue.claim(lease, scope, 1, suspects=True)
+
+    async def _distil_page(
+        self,
+        lease: Lease,
+        claimed: Sequence[ClaimedText],
+        input: DistilPageInput,
+        heartbeat: ResumableHeartbeat[DistilledPage],
+    ) -> None:
+        size = input.policy.distil_batch
+        for begin in range(0, len(claimed), size):
+            batch = await self._distil(claimed[begin : begin + size], input)
+            saved = await self._queue.record(
+                lease, [as_distilled(answer) for answer in batch.answers], batch.failed, self._now()
+            )
+            heartbeat.advance(_add(heartbeat.cursor, batch, saved))
+            if batch.retry_at is not None:
+                rest = (one.entry.entry_id for one in claimed[begin + size :])
+                await self._queue.release(lease, [*batch.waiting, *rest])
+                return
+
+    async def _distil(self, claimed: Sequence[ClaimedText], input: DistilPageInput) -> DistilledBatch:
+        if claimed[0].begun > TRIES:
+            return DistilledBatch(failed=tuple(as_failure(one.entry, KILLS) for one in claimed))
+        return await self._distilling.distil([one.entry for one in claimed], input.policy, tries=claimed[0].begun)
+
+
+def _add(known: DistilledPage, batch: DistilledBatch, saved: Sequence[int]) -> DistilledPage:
+    answers = {answer.entry_id: answer for answer in batch.answers if answer.model != EXTRACTIVE}
+    written = tuple(_mark(answers[entry_id]) for entry_id in saved if entry_id in answers)
+    return known.model_copy(
+        update={
+            "distilled": (*known.distilled, *saved),
+            "failed": (*known.failed, *(_brief(entry) for entry in batch.failed)),
+            "written": (*known.written, *written),
+            "retry_at": batch.retry_at,
+            "reason": shorten(batch.reason, LONGEST_SHOWN * 2),
+        }
+    )
+
+
+def _brief(entry: EntryProgressState) -> EntryProgressState:
+    return entry.model_copy(update={"title": "", "error": shorten(entry.error, LONGEST_SHOWN)})
+
+
+def _mark(answer: DistilledAnswer) -> WrittenSummary:
+    """The same work has the same mark, and another summary has another."""
+    parts = "\x1f".join((answer.content_hash, answer.model, answer.summary))
+    return WrittenSummary(entry_id=answer.entry_id, mark=hashlib.sha256(parts.encode()).hexdigest()[:16])

@@ -6,12 +6,11 @@
 import re
 from collections.abc import Sequence
 
-from pressbox.curator.library.domain.entries import EXTRACTIVE, Distilled, ToDistil
+from pressbox.curator.library.domain import EXTRACTIVE, Distilled, ToDistil
 from pressbox.curator.library.parser_pool import ParserPool
-from pressbox.curator.text.key_sentences import choose_sentences
 from pressbox.curator.text.languages import detect_language
-from pressbox.curator.text.lines import find_main_lines, is_boilerplate, split_lines
-from pressbox.curator.text.sentences import is_cjk, split_sentences
+from pressbox.curator.text.plain_text import find_main_lines, is_boilerplate, split_lines
+from pressbox.curator.text.sentences import choose_sentences, is_cjk, split_sentences
 
 _FOOTNOTE = re.compile(r"\[\d{1,3}\]")
 VERSION = "1"

@@ -1,12 +1,19 @@
-"""What a model is asked about an article, and which answers count. Pure."""
+"""What a model is asked about an article and which answers count; each text is paid for once."""
 
+import asyncio
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pressbox.core.errors import AnswerLostError, PermanentError, PressboxError, UnusableAnswerError
+from pressbox.core.models.client import PaidModel, Question
 from pressbox.core.models.completions import json_in
-from pressbox.curator.library.domain.entries import ToDistil
-from pressbox.curator.text.lines import clamp_range, number_lines, split_lines
+from pressbox.curator.library.domain import CuratorPolicy, Distilled, ToDistil
+from pressbox.curator.models.domain import Feature
+from pressbox.curator.models.waiting import UNAVAILABLE
+from pressbox.curator.text.plain_text import SUMMARY_BYTES, clamp_range, number_lines, shorten, split_lines
 
 # Changes with every change of the prompt: then everything is new work.
 PROMPT_VERSION = "1"
@@ -110,3 +117,84 @@ class Material:
 
 def _title(entry: ToDistil) -> str:
     return " ".join(entry.title.split())[:_LONGEST_TITLE]
+
+
+SUMMARY_TOKENS = 700
+NO_FORM = "does not answer in the form that is asked for."
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What became of one text: a summary, or why there is none. Without a summary, `unavailable` ones wait."""
+
+    entry: ToDistil
+    distilled: Distilled | None = None
+    error: PressboxError | None = None
+
+    @property
+    def unavailable(self) -> bool:
+        return isinstance(self.error, UNAVAILABLE)
+
+
+class PaidDistiller:
+    def __init__(self, model: PaidModel) -> None:
+        self._model = model
+
+    async def distil(self, entries: Sequence[ToDistil], policy: CuratorPolicy) -> Sequence[Attempt]:
+        """Each text succeeds, fails or waits alone.
+
+        When the model or the budget is not available for the first one, the others are not tried.
+        """
+        first = await self._attempt(entries[0], policy)
+        others = entries[1:]
+        if first.unavailable and not isinstance(first.error, AnswerLostError):
+            return [first, *(Attempt(entry, error=first.error) for entry in others)]
+        return [first, *await asyncio.gather(*(self._attempt(entry, policy) for entry in others))]
+
+    async def _attempt(self, entry: ToDistil, policy: CuratorPolicy) -> Attempt:
+        try:
+            return Attempt(entry, await self._distil(entry, policy))
+        except (*UNAVAILABLE, PermanentError) as error:
+            return Attempt(entry, error=error)
+
+    async def _distil(self, entry: ToDistil, policy: CuratorPolicy) -> Distilled:
+        try:
+            summary = await self._ask(entry, policy)
+        except UnusableAnswerError:
+            summary = await self._ask(entry, policy, again=True)
+        return Distilled(
+            entry_id=entry.entry_id,
+            summary=shorten(summary.text, SUMMARY_BYTES),
+            main_content_start_line=summary.start,
+            main_content_end_line=summary.end,
+            language=entry.language,
+            model=self._model.name,
+            prompt_version=_version(policy),
+            content_hash=entry.content_hash,
+        )
+
+    async def _ask(self, entry: ToDistil, policy: CuratorPolicy, *, again: bool = False) -> Summary:
+        mark = secrets.token_hex(8)
+        material = Material(entry, mark)
+        question = Question(
+            feature=Feature.DISTIL,
+            prompt_version=_version(policy),
+            content_hash=entry.content_hash,
+            instructions=instructions(policy.target_language, policy.summary_sentences, mark, again=again),
+            material=material.text,
+            most_tokens=SUMMARY_TOKENS,
+            entry_id=entry.entry_id,
+            feed_id=entry.feed_id,
+            form=AnswerForm,
+            fit=material.fit,
+        )
+        reply = await self._model.ask(question, usable=lambda said: material.read_summary(said) is not None)
+        summary = material.read_summary(reply.text)
+        if summary is None:
+            raise UnusableAnswerError(f"{self._model.name} {NO_FORM}")
+        return summary
+
+
+def _version(policy: CuratorPolicy) -> str:
+    # A summary in another language is another piece of work.
+    return f"{PROMPT_VERSION}-{policy.target_language or 'same'}"

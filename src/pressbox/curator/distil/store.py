@@ -1,19 +1,29 @@
-"""Entries that wait for a summary, in PostgreSQL."""
+"""Entries that wait for a summary, in PostgreSQL, as a queue that all workers share."""
 
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, and_, func, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, select, text, update
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.types import BigInteger, Interval
 
 from pressbox.core.db.database import UnitOfWork
+from pressbox.curator.distil.activities import ClaimedText, DistilScope
 from pressbox.curator.distil.contracts import DistilSelection
 from pressbox.curator.library.contracts import EntryProgressState
-from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
-from pressbox.curator.library.domain.entries import Distilled, DistilState, EntryStatus, FetchState, ToDistil
+from pressbox.curator.library.domain import (
+    ENTRY_CHANGED,
+    FEED_CHANGED,
+    Distilled,
+    DistilState,
+    EntryStatus,
+    FetchState,
+    ToDistil,
+)
+from pressbox.curator.library.leases import Lease, NextTurn, is_free
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore, refresh_shown_hash
-from pressbox.curator.text.lines import clamp_range, split_lines
-from pressbox.curator.text.plain_text import make_storable
+from pressbox.curator.text.plain_text import clamp_range, make_storable, split_lines
 
 _LONGEST_REASON = 500
 
@@ -59,9 +69,9 @@ class SqlDistilStore(SqlStore):
             for entry, body in (await work.session.execute(statement)).tuples():
                 answer = answers[entry.id]
                 if answer.content_hash in ("", entry.content_hash):
-                    _put_answer(entry, body, answer)
+                    put_answer(entry, body, answer)
                     saved.append(entry.id)
-                    _tell(work, entry)
+                    tell(work, entry)
             await work.session.flush()
             if saved:
                 await refresh_shown_hash(work.session, saved)
@@ -81,8 +91,8 @@ class SqlDistilStore(SqlStore):
             entry = await work.session.get(EntryRow, entry_id, with_for_update=True)
             if entry is None or entry.distil_state != DistilState.WAITING:
                 return
-            entry.distil_state, entry.distil_reason = DistilState.FAILED, make_storable(reason)[:_LONGEST_REASON]
-            _tell(work, entry)
+            put_failure(entry, reason)
+            tell(work, entry)
 
 
 # The whole text: its lines are the ones that a distiller counts.
@@ -93,7 +103,7 @@ def _to_distil() -> ColumnElement[bool]:
     return and_(EntryRow.distil_state == DistilState.WAITING, EntryRow.fetch_state != FetchState.WAITING)
 
 
-def _put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
+def put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
     entry.summary = make_storable(answer.summary)
     entry.language = make_storable(answer.language) or entry.language
     entry.distil_state, entry.distil_reason = DistilState.DISTILLED, ""
@@ -107,6 +117,105 @@ def _put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
     body.filtered_content, body.content_text = (article, whole) if article.strip() not in ("", whole) else (whole, "")
 
 
-def _tell(work: UnitOfWork, entry: EntryRow) -> None:
+def put_failure(entry: EntryRow, reason: str) -> None:
+    entry.distil_state, entry.distil_reason = DistilState.FAILED, make_storable(reason)[:_LONGEST_REASON]
+
+
+def tell(work: UnitOfWork, entry: EntryRow) -> None:
     work.changed(ENTRY_CHANGED, str(entry.id))
     work.changed(FEED_CHANGED, str(entry.feed_id))
+
+
+_IN_SCOPE = """
+    (CAST(:feed_id AS bigint) IS NULL OR e.feed_id = :feed_id)
+    AND (cardinality(CAST(:ids AS bigint[])) = 0 OR e.id = ANY(:ids))
+"""
+_READY = f"e.distil_state = 'waiting' AND e.fetch_state <> 'waiting' AND {_IN_SCOPE} AND {is_free('e')}"
+# Put together from constants only.
+_CLAIM = text(f"""
+    WITH chosen AS (
+        SELECT e.id FROM curator.entries AS e WHERE {_READY} AND (e.lease_tries > 0) = :suspects
+        ORDER BY e.id LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE curator.entries AS e
+    SET lease_owner = :owner, lease_until = now() + :lease, lease_tries = e.lease_tries + 1
+    FROM chosen AS c, curator.entry_bodies AS b WHERE e.id = c.id AND b.entry_id = c.id
+    RETURNING e.id, e.title, coalesce(nullif(b.content_text, ''), b.filtered_content), e.language, e.content_hash,
+        e.feed_id, e.lease_tries
+""").bindparams(  # noqa: S608
+    bindparam("feed_id", type_=BigInteger),
+    bindparam("ids", type_=ARRAY(BigInteger)),
+    bindparam("lease", type_=Interval),
+)
+# Those that are being fetched will wait for a summary soon.
+_NEXT = text(f"""
+    SELECT count(*) FILTER (WHERE {_READY}), count(*) FILTER (WHERE e.fetch_state = 'waiting') FROM curator.entries AS e
+    WHERE e.distil_state = 'waiting' AND {_IN_SCOPE}
+        AND (e.fetch_state <> 'waiting' OR e.next_fetch_at IS NULL OR e.next_fetch_at <= now())
+""").bindparams(  # noqa: S608
+    bindparam("feed_id", type_=BigInteger),
+    bindparam("ids", type_=ARRAY(BigInteger)),
+)
+_RENEW = text("""
+    UPDATE curator.entries SET lease_until = now() + :lease WHERE id = ANY(:ids) AND lease_owner = :owner
+""").bindparams(bindparam("ids", type_=ARRAY(BigInteger)), bindparam("lease", type_=Interval))
+# Given back unread, so it was not begun either.
+_RELEASE = text("""
+    UPDATE curator.entries SET lease_owner = NULL, lease_until = NULL, lease_tries = greatest(lease_tries - 1, 0)
+    WHERE id = ANY(:ids) AND lease_owner = :owner
+""").bindparams(bindparam("ids", type_=ARRAY(BigInteger)))
+
+
+class SqlDistilQueue(SqlStore):
+    async def claim(self, lease: Lease, scope: DistilScope, limit: int, *, suspects: bool) -> Sequence[ClaimedText]:
+        values = lease.values | _values(scope) | {"limit": limit, "suspects": suspects}
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.execute(_CLAIM, values)).tuples().all()
+        return [ClaimedText(ToDistil(*row[:-1]), row[-1]) for row in sorted(rows)]
+
+    async def find_next(self, lease: Lease, scope: DistilScope) -> NextTurn:
+        values = {"work": lease.values["work"], "owner": lease.owner} | _values(scope)
+        async with self._database.unit_of_work() as work:
+            ready, coming = (await work.session.execute(_NEXT, values)).tuples().one()
+        return NextTurn(ready, coming=coming)
+
+    async def renew(self, lease: Lease, entry_ids: Sequence[int]) -> None:
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(_RENEW, {"ids": list(entry_ids), "owner": lease.owner, "lease": lease.length})
+
+    async def release(self, lease: Lease, entry_ids: Sequence[int]) -> None:
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(_RELEASE, {"ids": list(entry_ids), "owner": lease.owner})
+
+    async def record(
+        self, lease: Lease, distilled: Sequence[Distilled], failed: Sequence[EntryProgressState], now: datetime
+    ) -> Sequence[int]:
+        answers = {answer.entry_id: answer for answer in distilled}
+        reasons = {entry.entry_id: entry.error for entry in failed}
+        statement = (
+            select(EntryRow, EntryBodyRow)
+            .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
+            .where(EntryRow.id.in_(answers.keys() | reasons.keys()), EntryRow.lease_owner == lease.owner)
+            .order_by(EntryRow.id)
+            .with_for_update()
+        )
+        saved: list[int] = []
+        async with self._database.unit_of_work() as work:
+            for entry, body in (await work.session.execute(statement)).tuples():
+                entry.lease_owner, entry.lease_until, entry.lease_tries = None, None, 0
+                answer = answers.get(entry.id)
+                if answer is not None and answer.content_hash in ("", entry.content_hash):
+                    put_answer(entry, body, answer)
+                    saved.append(entry.id)
+                    tell(work, entry)
+                elif answer is None and entry.distil_state == DistilState.WAITING:
+                    put_failure(entry, reasons[entry.id])
+                    tell(work, entry)
+            await work.session.flush()
+            if saved:
+                await refresh_shown_hash(work.session, saved)
+        return saved
+
+
+def _values(scope: DistilScope) -> dict[str, object]:
+    return {"feed_id": scope.feed_id, "ids": list(scope.entry_ids)}

@@ -5,12 +5,13 @@ from pressbox.core.config import Settings
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.models.client import PaidModel
 from pressbox.core.spending.ledger import SqlClaims
+from pressbox.core.temporal.pinning import upgrading
 from pressbox.curator.articles.wiring import parser_pool
-from pressbox.curator.distil.activities import DistilActivities, SettingsActivities
+from pressbox.curator.distil.activities import DistilActivities, DistilPages, SettingsActivities
 from pressbox.curator.distil.contracts import AppSettings
 from pressbox.curator.distil.extractive import ExtractiveDistiller
-from pressbox.curator.distil.paid import PaidDistiller
-from pressbox.curator.distil.store import SqlDistilStore
+from pressbox.curator.distil.model import PaidDistiller
+from pressbox.curator.distil.store import SqlDistilQueue, SqlDistilStore
 from pressbox.curator.distil.workflow import ContentDistillationWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
@@ -21,13 +22,14 @@ from pressbox.curator.settings import CuratorSettings, DistillerKind
 
 def activities(resources: Resources) -> ActivitiesByQueue:
     distil, settings = distil_activities(resources), SettingsActivities(app_settings(resources.settings))
+    pages = DistilPages(SqlDistilQueue(resources.database), distil)
     return {
         QUEUE: (
             settings.get_app_settings,
             distil.get_entries_for_distillation,
             distil.save_distilled_entries,
         ),
-        HEAVY_QUEUE: (distil.distill_entry_content,),
+        HEAVY_QUEUE: (distil.distill_entry_content, pages.distill_due_entries),
     }
 
 
@@ -65,4 +67,4 @@ def distilling_model(resources: Resources) -> PaidModel:
     return model
 
 
-SLICE = Slice(workflows=(ContentDistillationWorkflow,), activities=activities)
+SLICE = Slice(workflows=(upgrading(ContentDistillationWorkflow),), activities=activities)

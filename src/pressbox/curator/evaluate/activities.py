@@ -1,11 +1,13 @@
-"""Activities of evaluation: load a text, judge it, store its scores, then send them to the score board.
+"""Activities of evaluation, and what they need: load a text, judge it, store its scores, send them to the score board.
 
 A failure is raised, never returned, so that the run is retried as its options say. A used-up budget or a rate limit is
 no failure of the evaluation: the workflow waits for it.
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
 
 from temporalio import activity
 from temporalio.common import RetryPolicy
@@ -23,11 +25,57 @@ from pressbox.curator.evaluate.contracts import (
     Score,
     SummarizationEvaluationResult,
 )
-from pressbox.curator.evaluate.domain import Measure, SubjectKind, averages
-from pressbox.curator.evaluate.ports import Evaluation, Evaluations, Evaluator, ScoreBoard, Subjects
+from pressbox.curator.evaluate.domain import Judged, Measure, SubjectKind, averages
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.models.waiting import retry_later
+
+
+class Evaluator(Protocol):
+    """Judges one text. A model that is down raises a TransientError, a missing extra a ConfigurationError."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def judge(self, judged: Judged) -> Sequence[Measure]:
+        """Leaves out a measure that says nothing about this text."""
+        ...
+
+
+class Subjects(Protocol):
+    """One kind of text that can be judged. The feature that writes such texts offers them."""
+
+    async def load(self, subject_id: int) -> Judged | None:
+        """None when the text is gone, unfinished, or not written by a model."""
+        ...
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The scores of one text, as they are stored and sent."""
+
+    judged: Judged
+    evaluator: str
+    trace_id: str
+    measures: tuple[Measure, ...]
+    at: datetime
+
+
+class Evaluations(Protocol):
+    async def find(self, judged: Judged, evaluator: str, trace_id: str) -> Sequence[Measure]:
+        """What was stored before for exactly this."""
+        ...
+
+    async def add(self, evaluation: Evaluation) -> None:
+        """Each metric is stored once: the first score stays."""
+        ...
+
+
+class ScoreBoard(Protocol):
+    """An outside service that keeps scores, such as Langfuse. The same evaluation sent twice is kept once."""
+
+    async def send(self, evaluation: Evaluation) -> None: ...
+
 
 # A score that cannot be had is no reason to go on for long. The document names these two figures.
 JUDGED = ActivityConfig(

@@ -2,8 +2,8 @@
 
 from enum import StrEnum
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress, DeferrableResult
 
 EVALUATION = "EvaluationWorkflow"
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, SecretStr, ValidationError
 
 from pressbox.core.errors import ConfigurationError, PressboxError, RateLimitedError, TransientError
 from pressbox.core.http.pauses import pause
-from pressbox.curator.evaluate.ports import Evaluation
+from pressbox.curator.evaluate.activities import Evaluation
 from pressbox.curator.models.domain import trace_id
 
 LONGEST_CALL = timedelta(seconds=20)

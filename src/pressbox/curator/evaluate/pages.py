@@ -8,14 +8,13 @@ from fastapi.responses import HTMLResponse
 from pydantic import Field
 
 from pressbox.core.web.api_models import ResponseModel
+from pressbox.core.web.joining import join_routers
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.evaluate.domain import ScoreLine
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.wiring import evaluation_service
 from pressbox.curator.reading.access import PATH, Reader
-
-router = APIRouter()
 
 Service = Annotated[EvaluationService, Depends(provide(evaluation_service))]
 pages = APIRouter(include_in_schema=False)
@@ -53,5 +52,4 @@ async def evaluations(service: Service, identity: Reader, days: Days = 30) -> Sc
     return ScoresResponse.model_validate(found)
 
 
-for part in (pages, api):
-    router.include_router(part)
+router = join_routers(pages, api)

@@ -25,6 +25,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
 from pressbox.core.spending.rows import PaidRequestRow
+from pressbox.curator.evaluate.activities import Evaluation, Subjects
 from pressbox.curator.evaluate.domain import (
     LONGEST_TEXT,
     Judged,
@@ -35,11 +36,10 @@ from pressbox.curator.evaluate.domain import (
     SubjectScore,
     limit_contexts,
 )
-from pressbox.curator.evaluate.ports import Evaluation, Subjects
-from pressbox.curator.library.domain.changes import ANSWER_CHANGED, RESEARCH_CHANGED
+from pressbox.curator.library.domain import ANSWER_CHANGED, RESEARCH_CHANGED
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.domain import Feature
 
 
 class EvaluationRow(Base):

@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
+from pressbox.core.temporal.pinning import upgrading
 from pressbox.curator.ask.store import AnswerSubjects
-from pressbox.curator.evaluate.activities import EvaluationActivities
+from pressbox.curator.evaluate.activities import EvaluationActivities, Evaluator, ScoreBoard
+from pressbox.curator.evaluate.evaluators import OfflineEvaluator, RagasEvaluator
 from pressbox.curator.evaluate.langfuse import Langfuse
-from pressbox.curator.evaluate.offline import OfflineEvaluator
-from pressbox.curator.evaluate.ports import Evaluator, ScoreBoard
-from pressbox.curator.evaluate.ragas import RagasEvaluator
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.store import SqlEvaluations, SqlScores, SubjectTable, SummarySubjects
 from pressbox.curator.evaluate.workflows import EvaluationWorkflow, SummarizationEvaluationWorkflow
@@ -19,7 +18,7 @@ from pressbox.curator.library.contracts import HEAVY_QUEUE
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.research.store import ReportSubjects
-from pressbox.curator.search.wiring import embedder
+from pressbox.curator.search.wiring import evaluation_embedder
 from pressbox.curator.settings import CuratorSettings, EvaluatorKind, policy
 
 if TYPE_CHECKING:
@@ -52,8 +51,8 @@ def subjects(database: Database) -> Sequence[SubjectTable]:
 def evaluator(resources: Resources) -> Evaluator:
     settings = resources.settings.group(CuratorSettings)
     if settings.evaluator is EvaluatorKind.OFFLINE:
-        return OfflineEvaluator(embedder(settings))
-    return RagasEvaluator(paid_model(resources), embedder(settings))
+        return OfflineEvaluator(evaluation_embedder(settings))
+    return RagasEvaluator(paid_model(resources), evaluation_embedder(settings))
 
 
 def board(settings: CuratorSettings) -> ScoreBoard | None:
@@ -74,4 +73,8 @@ def routers() -> "Sequence[APIRouter]":
     return (pages.router,)
 
 
-SLICE = Slice(workflows=(EvaluationWorkflow, SummarizationEvaluationWorkflow), activities=activities, routers=routers)
+SLICE = Slice(
+    workflows=(upgrading(EvaluationWorkflow), upgrading(SummarizationEvaluationWorkflow)),
+    activities=activities,
+    routers=routers,
+)

@@ -16,9 +16,8 @@ from pressbox.core.http.decoding import AnswerTooLargeError, UnreadableAnswerErr
 from pressbox.core.http.pauses import pause
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, Validators
 from pressbox.curator.feeds.parser import FeedParser, LoginPageError, NotAFeedError
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import is_too_long
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy
+from pressbox.curator.library.urls import is_too_long
 
 ACCEPT = (
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "

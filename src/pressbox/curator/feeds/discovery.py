@@ -11,11 +11,10 @@ from pressbox.core.errors import InvalidInputError, NotFoundError, PermanentErro
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.processes.calls import Terms
 from pressbox.curator.feeds.crawler import ACCEPT
-from pressbox.curator.feeds.domain import ParsedFeed
+from pressbox.curator.feeds.domain import FoundFeed, ParsedFeed
 from pressbox.curator.feeds.parser import FeedParser, NotAFeedError
-from pressbox.curator.feeds.ports import FoundFeed
-from pressbox.curator.library.domain.urls import absolute_url, canonical_url, host_of, is_web_url
 from pressbox.curator.library.parser_pool import ParserPool
+from pressbox.curator.library.urls import absolute_url, canonical_url, host_of, is_web_url
 from pressbox.curator.text.charsets import decode
 
 if TYPE_CHECKING:

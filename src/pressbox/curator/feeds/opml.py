@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.library.domain.feeds import OutlineProblem
-from pressbox.curator.library.domain.urls import LONGEST_FEED_ADDRESS, is_too_long, is_web_url, site_name
+from pressbox.curator.library.domain import OutlineProblem
+from pressbox.curator.library.urls import LONGEST_FEED_ADDRESS, is_too_long, is_web_url, site_name
 
 if TYPE_CHECKING:
     from lxml.etree import XMLParser, _Element  # type: ignore[import-untyped]

@@ -1,25 +1,176 @@
-"""Reads RSS 0.9 to 2.0, RDF and Atom 0.3 and 1.0 from a tree of XML."""
+"""Reads RSS 0.9 to 2.0, RDF and Atom 0.3 and 1.0 from a tree of XML, whatever prefix or namespace it uses."""
 
+import base64
 import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pressbox.curator.feeds.domain import NO_TEXT, RawEntry, RawFeed, RawFile, RawText
-from pressbox.curator.feeds.elements import (
-    Children,
-    attribute,
-    element_text,
-    read_body,
-    read_construct,
-    read_markup,
-    short_name,
-    xml_base,
-    xml_language,
-)
-from pressbox.curator.library.domain.urls import absolute_url, is_web_url
+from pressbox.curator.library.urls import absolute_url, is_web_url
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # type: ignore[import-untyped]
+
+# The namespace given to prefixes that are not declared.
+UNDECLARED = "undeclared:"
+
+_XML = "{http://www.w3.org/XML/1998/namespace}"
+_LOOKS_LIKE_HTML = re.compile(
+    r"</?(?:p|br|a|div|img|ul|ol|li|blockquote|em|strong|b|i|h[1-6]|pre|table)\b[^<>]*>|&\w+;", re.I
+)
+# By their beginnings, because versions, final slashes and capitals differ.
+_NAMESPACES = (
+    ("http://www.w3.org/2005/atom", "atom"),
+    ("http://purl.org/atom/ns", "atom"),
+    ("http://purl.org/rss/1.0/modules/content", "content"),
+    ("http://purl.org/rss/1.0/modules/syndication", "sy"),
+    ("http://purl.org/rss/", ""),
+    ("http://my.netscape.com/", ""),
+    ("http://channel.netscape.com/", ""),
+    ("http://backend.userland.com/", ""),
+    ("http://blogs.law.harvard.edu/", ""),
+    ("http://cyber.law.harvard.edu/", ""),
+    ("http://purl.org/dc/elements", "dc"),
+    ("http://purl.org/dc/terms", "dcterms"),
+    ("http://search.yahoo.com/mrss", "media"),
+    ("http://www.itunes.com/dtds/", "itunes"),
+    ("http://rssnamespace.org/feedburner", "feedburner"),
+    ("http://webfeeds.org/rss", "webfeeds"),
+    ("http://www.w3.org/1999/02/22-rdf-syntax-ns", "rdf"),
+    ("http://www.w3.org/1999/xhtml", "xhtml"),
+)
+
+
+@lru_cache(maxsize=4096)
+def short_name(tag: str) -> str:
+    """Return `media:thumbnail` for a tag of a known namespace, and the bare name for RSS's own of any version."""
+    if not tag.startswith("{"):
+        return tag.lower()
+    namespace, _, local = tag[1:].partition("}")
+    if namespace.startswith(UNDECLARED):
+        return f"{namespace.removeprefix(UNDECLARED).lower()}:{local.lower()}"
+    known = namespace.lower().replace("https://", "http://", 1)
+    prefix = next((short for start, short in _NAMESPACES if known.startswith(start)), "other")
+    return f"{prefix}:{local.lower()}" if prefix else local.lower()
+
+
+class Children:
+    """The children of an element by short name. `own` is the prefix that this kind of document leaves out."""
+
+    def __init__(self, element: "_Element", own: str = "") -> None:
+        self.element = element
+        self.own = own
+        self._named: dict[str, list[_Element]] = {}
+        start = f"{own}:" if own else ""
+        for child in element.iterchildren(tag="*"):
+            name = short_name(child.tag)
+            self._named.setdefault(name.removeprefix(start), []).append(child)
+
+    def all(self, *names: str) -> Iterator["_Element"]:
+        for name in names:
+            yield from self._named.get(name, ())
+
+    def first(self, *names: str) -> "_Element | None":
+        for name in names:
+            if name in self._named:
+                return self._named[name][0]
+        return None
+
+    def text(self, *names: str) -> str:
+        """Return the text of the first that has any."""
+        for name in names:
+            for element in self._named.get(name, ()):
+                if text := element_text(element):
+                    return text
+        return ""
+
+    def inside(self, *names: str) -> "Sequence[Children]":
+        return [Children(element, self.own) for element in self.all(*names)]
+
+
+def element_text(element: "_Element") -> str:
+    text = element.text if not len(element) else "".join(element.itertext())
+    return (text or "").strip()
+
+
+def attribute(element: "_Element", name: str) -> str:
+    return str(element.get(name, "")).strip()
+
+
+def xml_language(element: "_Element") -> str:
+    return attribute(element, f"{_XML}lang")
+
+
+def xml_base(element: "_Element") -> str:
+    """Return the `xml:base` that holds for an element; empty when there is none."""
+    # lxml resolves several of them against each other.
+    near: _Element | None = element
+    while near is not None:
+        if near.get(f"{_XML}base"):
+            return str(element.base or "")
+        near = near.getparent()
+    return ""
+
+
+def read_markup(element: "_Element | None") -> RawText:
+    """Read an element of RSS: HTML inside text or, against the rules, as elements."""
+    if element is None:
+        return NO_TEXT
+    value = _inner_html(element) if len(element) else element_text(element)
+    return RawText(value, html=True, base=xml_base(element)) if value else NO_TEXT
+
+
+def read_construct(element: "_Element | None") -> RawText:
+    """Read a text construct of Atom 1.0 or 0.3."""
+    if element is None:
+        return NO_TEXT
+    kind, mode = attribute(element, "type").lower(), attribute(element, "mode").lower()
+    if element.get("src"):
+        return NO_TEXT
+    if mode == "base64" or _is_binary(kind):
+        return RawText(_decode_base64(element_text(element)), html=True, base=xml_base(element))
+    if kind == "xhtml" or mode == "xml" or (len(element) and kind != "text"):
+        return RawText(_inner_html(element), html=True, base=xml_base(element))
+    value = element_text(element)
+    return RawText(value, html="html" in kind or mode == "escaped", base=xml_base(element))
+
+
+def _is_binary(kind: str) -> bool:
+    """Whether Atom 1.0 wants a text of this type in base64."""
+    return "/" in kind and not kind.startswith("text/") and not kind.endswith(("xml", "json", "html"))
+
+
+def _decode_base64(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=False).decode()
+    except ValueError:
+        # A picture, or what is not base64 at all.
+        return ""
+
+
+def read_body(element: "_Element | None") -> RawText:
+    """Read a long text construct: what is declared as text may be HTML all the same."""
+    text = read_construct(element)
+    return replace(text, html=True) if _LOOKS_LIKE_HTML.search(text.value) else text
+
+
+def _inner_html(element: "_Element") -> str:
+    from lxml import etree  # type: ignore[import-untyped]
+
+    for inner in element.iterdescendants(tag="*"):
+        # The sanitiser knows `p`, not `xhtml:p`.
+        inner.tag = etree.QName(inner).localname.rpartition(":")[2]
+    pieces = [_escape(element.text or "")]
+    pieces += [etree.tostring(child, method="html", encoding="unicode") for child in element]
+    return "".join(pieces).strip()
+
+
+def _escape(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
 
 MOST_ENTRIES = 5_000
 LONGEST_NAME = 300
@@ -73,6 +224,7 @@ def _item(item: Children, url: str) -> RawEntry:
     short = read_markup(item.first("description", "dc:description", "itunes:summary", "summary", "media:description"))
     guid = item.first("guid")
     link = _item_link(item, guid, xml_base(item.element) or url)
+    media = _media(item)
     return RawEntry(
         guid=element_text(guid) if guid is not None else _about(item),
         url=link,
@@ -85,8 +237,8 @@ def _item(item: Children, url: str) -> RawEntry:
         content=long if long.value else short,
         summary=short if long.value else NO_TEXT,
         language=item.text("dc:language") or xml_language(item.element),
-        thumbnail_url=_thumbnail(item, url),
-        files=_files(item, url),
+        thumbnail_url=_thumbnail(item, media, url),
+        files=_files(item, media, url),
     )
 
 
@@ -139,6 +291,7 @@ def _entry(entry: Children, base: str, feed_author: str) -> RawEntry:
     short = read_body(entry.first("summary"))
     if not long.value and not short.value:
         short = _media_description(entry)
+    media = _media(entry)
     return RawEntry(
         guid=entry.text("id"),
         url=absolute_url(entry.text("feedburner:origlink"), here) or _atom_link(entry, here) or _address_in_id(entry),
@@ -149,8 +302,8 @@ def _entry(entry: Children, base: str, feed_author: str) -> RawEntry:
         content=long if long.value else short,
         summary=short if long.value else NO_TEXT,
         language=xml_language(entry.element),
-        thumbnail_url=_thumbnail(entry, here),
-        files=_files(entry, here),
+        thumbnail_url=_thumbnail(entry, media, here),
+        files=_files(entry, media, here),
     )
 
 
@@ -184,8 +337,7 @@ def _media(entry: Children) -> list[Children]:
     return [entry, *groups, *(inner for place in (entry, *groups) for inner in place.inside("media:content"))]
 
 
-def _thumbnail(entry: Children, base: str) -> str:
-    places = _media(entry)
+def _thumbnail(entry: Children, places: Sequence[Children], base: str) -> str:
     pictures = [picture for place in places for picture in place.all("media:thumbnail")]
     pictures += [file for place in places for file in place.all("media:content") if _is_picture(file)]
     pictures.sort(key=_width, reverse=True)
@@ -208,12 +360,12 @@ def _width(picture: "_Element") -> int:
     return int(width) if width.isascii() and width.isdigit() and len(width) < 6 else 0
 
 
-def _files(entry: Children, base: str) -> tuple[RawFile, ...]:
+def _files(entry: Children, places: Sequence[Children], base: str) -> tuple[RawFile, ...]:
     found = [_file(file, base, "url", "length") for file in entry.all("enclosure")]
     found += [
         _file(link, base, "href", "length") for link in entry.all("link") if attribute(link, "rel") == "enclosure"
     ]
-    media = (file for place in _media(entry) for file in place.all("media:content"))
+    media = (file for place in places for file in place.all("media:content"))
     found += [_file(file, base, "url", "fileSize") for file in media if not _is_picture(file)]
     # Nobody can play Flash any more.
     return tuple(file for file in found if file.url and "flash" not in file.type)

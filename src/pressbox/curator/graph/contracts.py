@@ -2,9 +2,9 @@
 
 from pydantic import Field
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult, EntryProgressState
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress, DeferrableResult, EntryProgressState
+from pressbox.curator.library.domain import CuratorPolicy
 
 GRAPH_WORKFLOW = "curator-graph"
 GRAPH_REBUILD_WORKFLOW = "curator-graph-rebuild"

@@ -8,8 +8,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pressbox.curator.context.domain.candidates import MENTIONED_WITH
-from pressbox.curator.context.domain.context import Entity, EntityKind, EntryContext, entity_key
+from pressbox.curator.context.domain import MENTIONED_WITH, Entity, EntityKind, EntryContext, entity_key
 
 # What one entry may say: a text that names more is a list, and a name that is longer is a sentence.
 MOST_ENTITIES = 200

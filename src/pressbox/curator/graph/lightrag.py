@@ -16,7 +16,8 @@ from typing import Any
 
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
 from pressbox.core.models.client import PaidModel, Question
-from pressbox.curator.context.domain.context import (
+from pressbox.curator.context.activities import ContextSource
+from pressbox.curator.context.domain import (
     ContextMethod,
     Entity,
     EntityKind,
@@ -24,11 +25,10 @@ from pressbox.curator.context.domain.context import (
     Relationship,
     entity_key,
 )
-from pressbox.curator.context.ports import ContextSource
+from pressbox.curator.graph.activities import Addition, GraphDocument
 from pressbox.curator.graph.lightrag_library import Library, exclusive_writer, library
-from pressbox.curator.graph.ports import Addition, GraphDocument
 from pressbox.curator.graph.store import PostgresGraph
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.models.domain import Feature
 from pressbox.curator.models.waiting import UNAVAILABLE
 from pressbox.curator.search.ports import Embedder
 

@@ -9,8 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.graph.domain import extract_phrases
 from pressbox.curator.graph.page_store import Viewer, load_viewer
-from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow
-from pressbox.curator.graph.store import current_generation
+from pressbox.curator.graph.store import GraphEdgeRow, GraphEvidenceRow, GraphNodeRow, current_generation
 from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.library.store import SqlStore
 

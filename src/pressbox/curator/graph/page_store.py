@@ -9,7 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import NotFoundError
-from pressbox.curator.context.domain.context import EntityKind, entity_key
+from pressbox.core.spoilers.store import load_guarded
+from pressbox.core.spoilers.titles import cover_title, find_told
+from pressbox.curator.context.domain import EntityKind, entity_key
 from pressbox.curator.graph.domain import (
     EntityView,
     Evidence,
@@ -19,19 +21,20 @@ from pressbox.curator.graph.domain import (
     Neighbour,
     Relation,
 )
-from pressbox.curator.graph.rows import GraphEdgeRow, GraphEvidenceRow, GraphGenerationRow, GraphNodeRow
 from pressbox.curator.graph.store import (
     BUILDING,
     CURRENT,
+    GraphEdgeRow,
+    GraphEvidenceRow,
+    GraphGenerationRow,
+    GraphNodeRow,
     current_generation,
     has_failed,
     is_missing_from_graph,
     is_settled,
 )
-from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
-from pressbox.curator.library.store import SqlStore
-from pressbox.curator.library.visibility import subscribed_by
+from pressbox.curator.library.store import SqlStore, feed_name, subscribed_by
 
 # "Most mentioned" counts in this many of the newest entries: what matters now, at a price that does not grow.
 AMONG = 2_000
@@ -129,13 +132,17 @@ class SqlGraphPages(SqlStore):
         async with self._database.unit_of_work() as work:
             session = work.session
             number, added_at = (await session.execute(added)).tuples().one()
+            guarded = await load_guarded(session, user_id)
             building = select(GraphGenerationRow.id).where(GraphGenerationRow.state == BUILDING)
             return GraphState(
                 entries=number,
                 waiting=await session.scalar(waiting) or 0,
                 added_at=added_at,
                 rebuilding=await session.scalar(building) is not None,
-                failures=[Failure(*row) for row in (await session.execute(failed)).tuples()],
+                failures=[
+                    Failure(entry_id, cover_title(title, guarded), reason)
+                    for entry_id, title, reason in (await session.execute(failed)).tuples()
+                ],
             )
 
 
@@ -201,14 +208,16 @@ async def _load_evidence(
     rows = (await session.execute(seen)).tuples().all()
     number = rows[0][3] if rows else 0
     told = await _describe_entries(session, viewer, [(entry_id, quote) for entry_id, quote, _, _ in rows])
-    descriptions = list(dict.fromkeys(text for _, _, text, _ in rows if text))[:DESCRIPTIONS_SHOWN]
+    guarded = await load_guarded(session, viewer.user_id)
+    said = (text for _, _, text, _ in rows if text and not find_told(text, guarded))
+    descriptions = list(dict.fromkeys(said))[:DESCRIPTIONS_SHOWN]
     return number, told, descriptions
 
 
 async def _describe_entries(
     session: AsyncSession, viewer: Viewer, quotes: Sequence[tuple[int, str]]
 ) -> Sequence[Evidence]:
-    """Entries as the person knows them, in this order; feeds under their own titles."""
+    """Entries as the person knows them, in this order; feeds under their own titles, hidden scores as their match."""
     own = (
         select(SubscriptionRow.title)
         .where(SubscriptionRow.user_id == viewer.user_id, SubscriptionRow.feed_id == FeedRow.id)
@@ -221,9 +230,12 @@ async def _describe_entries(
         .where(EntryRow.id.in_([entry_id for entry_id, _ in quotes]))
     )
     known = {row[0]: row for row in (await session.execute(statement)).tuples()}
+    guarded = await load_guarded(session, viewer.user_id)
     told = []
     for entry_id, quote in quotes:
         number, named, feed_title, published_at = known[entry_id]
+        match = find_told(f"{named}\n{quote}", guarded)
+        named, quote = (match.heading, "") if match else (named, quote)
         told.append(Evidence(number, named, feed_title, published_at, quote))
     return told
 

@@ -1,6 +1,7 @@
-"""The graph of entities as pages: what is named most, and one entity with its neighbours as a picture."""
+"""The graph of entities as pages and as JSON: what is named most, and one entity with its neighbours as a picture."""
 
 import re
+from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
 from typing import Annotated
@@ -10,12 +11,13 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from pressbox.core.app import Resources
+from pressbox.core.web.api_models import StartedWorkflow
 from pressbox.core.web.pages.access import Parts, provide
 from pressbox.core.web.rendering import render
-from pressbox.curator.graph.domain import drawn, legend
-from pressbox.curator.graph.service import MOST_NEIGHBOURS, NEIGHBOURS, GraphService
+from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity, drawn, legend
+from pressbox.curator.graph.service import LISTED, MOST_LISTED, MOST_NEIGHBOURS, NEIGHBOURS, GraphService
 from pressbox.curator.graph.wiring import graph_service
-from pressbox.curator.library.domain.changes import GRAPH_CHANGED
+from pressbox.curator.library.domain import GRAPH_CHANGED
 from pressbox.curator.reading.access import PATH, Reader, cursor
 from pressbox.curator.settings import CuratorSettings
 
@@ -54,7 +56,7 @@ async def graph_page(
 
 
 @router.post(f"{GRAPH_PATH}/update")
-async def update(service: Service, identity: Reader) -> Response:
+async def update_now(service: Service, identity: Reader) -> Response:
     """Add to the graph what it lacks, now."""
     await service.update()
     return RedirectResponse(f"{GRAPH_PATH}?started=1", status_code=303)
@@ -107,3 +109,36 @@ def _fragment(words: list[str]) -> str:
 def _every(parts: Resources) -> timedelta:
     settings = parts.settings.group(CuratorSettings)
     return timedelta(minutes=settings.graph_minutes / settings.speed)
+
+
+api = APIRouter(prefix="/api/curator/graph", tags=["graph"])
+
+
+@api.get("", summary="Entities by their names, or those that your latest articles name most")
+async def entities(
+    service: Service,
+    identity: Reader,
+    q: Annotated[str, Query(max_length=200, description="Words of the name.")] = "",
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED)] = LISTED,
+) -> Sequence[MentionedEntity]:
+    return await service.entities(identity.user_id, q, limit=limit)
+
+
+@api.get("/state", summary="How far the graph is")
+async def state(service: Service, identity: Reader) -> GraphState:
+    return await service.state(identity.user_id)
+
+
+@api.post("/update", status_code=202, summary="Add what the graph lacks now")
+async def update(service: Service, identity: Reader) -> StartedWorkflow:
+    return StartedWorkflow(workflow_id=await service.update())
+
+
+@api.get("/entities/{key:path}", summary="One entity with its neighbours and the articles behind them")
+async def entity(
+    service: Service,
+    identity: Reader,
+    key: str,
+    neighbours: Annotated[int, Query(ge=1, le=MOST_NEIGHBOURS)] = NEIGHBOURS,
+) -> EntityView:
+    return await service.entity(identity.user_id, key, neighbours=neighbours)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.curator.graph.activities import GraphPages, GraphWork
 from pressbox.curator.graph.contracts import (
     GLOBAL_GRAPH_UPDATE,
     GRAPH_REBUILD,
@@ -12,7 +13,6 @@ from pressbox.curator.graph.contracts import (
     GraphRebuildInput,
 )
 from pressbox.curator.graph.domain import EntityView, GraphState, MentionedEntity
-from pressbox.curator.graph.ports import GraphPages, GraphWork
 from pressbox.curator.library.starter import Starter
 
 LONGEST_WORDS = 200

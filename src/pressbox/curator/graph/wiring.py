@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.audiences.contracts import EVERYONE
 from pressbox.core.db.database import Database
+from pressbox.core.temporal.pinning import upgrading
 from pressbox.curator.context.wiring import context_extractor, contexts
-from pressbox.curator.graph.activities import GraphActivities
+from pressbox.curator.graph.activities import Graph, GraphActivities, GraphPages
 from pressbox.curator.graph.lightrag import LightRagGraph
 from pressbox.curator.graph.neighbours import SqlGraphReader
 from pressbox.curator.graph.page_store import SqlGraphPages
-from pressbox.curator.graph.ports import Graph, GraphPages
 from pressbox.curator.graph.service import GraphService, GraphStarter
 from pressbox.curator.graph.store import PostgresGraph, SqlGraphQueue
-from pressbox.curator.graph.workflows.rebuild import GraphRebuildWorkflow
-from pressbox.curator.graph.workflows.update import GlobalGraphUpdateWorkflow
+from pressbox.curator.graph.workflow import GlobalGraphUpdateWorkflow, GraphRebuildWorkflow
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.domain.changes import GRAPH_CHANGED
+from pressbox.curator.library.domain import GRAPH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import paid_model
 from pressbox.curator.search.ports import GraphReader
@@ -76,13 +75,13 @@ def graph_store(database: Database) -> tuple[Graph, GraphPages, GraphReader]:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.graph import api, pages
+    from pressbox.curator.graph import pages
 
-    return api.router, pages.router
+    return pages.api, pages.router
 
 
 SLICE = Slice(
-    workflows=(GlobalGraphUpdateWorkflow, GraphRebuildWorkflow),
+    workflows=(upgrading(GlobalGraphUpdateWorkflow), upgrading(GraphRebuildWorkflow)),
     activities=activities,
     topics=(change_topic(GRAPH_CHANGED, EVERYONE),),
     routers=routers,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.curator.context.domain.context import EntityKind
+from pressbox.curator.context.domain import EntityKind
 from pressbox.curator.graph.domain import Statements
 from pressbox.curator.text.plain_text import make_storable
 

@@ -5,13 +5,14 @@ from datetime import datetime
 
 from pydantic import Field
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, EntryProgressState
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress, EntryProgressState
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy
 
 INGEST_WORKFLOW = "curator-ingest"
+FETCH_SHARD = "curator-fetch"
 ALL_FEEDS_INGESTION = "AllFeedsIngestionWorkflow"
+SCHEDULE_FETCH = "ScheduleFetchWorkflow"
 SINGLE_FEED_INGESTION = "SingleFeedIngestionWorkflow"
 REPROCESS_ENTRIES = "ReprocessEntriesWorkflow"
 PREVIEW_FETCH = "PreviewFetchWorkflow"
@@ -24,6 +25,10 @@ def feed_workflow_id(feed_id: int) -> str:
 
 def fetch_workflow_id(feed_id: int, number: int) -> str:
     return f"fetch-feed-{feed_id}-{number}"
+
+
+def fetch_shard_id(shard: int) -> str:
+    return f"{FETCH_SHARD}-{shard}"
 
 
 def domain_workflow_id(parent_id: str, domain: str) -> str:
@@ -110,6 +115,8 @@ class ProbedFeed(Contract):
     outcome: CrawlOutcome
     created: int = 0
     updated: int = 0
+    # Not even its failure could be kept.
+    stored: bool = True
 
 
 class ProbeFeedsResult(Contract):
@@ -119,6 +126,42 @@ class ProbeFeedsResult(Contract):
     unchanged: int = 0
     failed: int = 0
     created: int = 0
+
+
+class CrawlPageInput(Contract):
+    """A page of feeds that are due, whichever they are. One that `lingers` waits for feeds that are due soon."""
+
+    limit: int = 100
+    shard: int = 0
+    lingers: bool = True
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class CrawledPage(Contract):
+    """`waiting` feeds had no turn yet, or belong to the next page."""
+
+    crawled: int = 0
+    failed: int = 0
+    created: int = 0
+    updated: int = 0
+    waiting: int = 0
+
+
+class DueWorkInput(Contract):
+    """Without `only_due` every feed is made due first."""
+
+    only_due: bool = True
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class DueWork(Contract):
+    """What waits now, of each kind; numbers are of rows that nobody works on."""
+
+    feeds: int = 0
+    to_fetch: int = 0
+    to_distil: int = 0
+    unindexed: bool = False
+    unembedded: bool = False
 
 
 class SingleFeedIngestionInput(CamelContract):
@@ -185,7 +228,7 @@ class LeftoversInput(Contract):
     policy: CuratorPolicy = CuratorPolicy()
 
 
-class EntryToFetch(Contract):
+class EntryToFetch(CamelContract):
     entry_id: int
     domain: str
     title: str = ""
@@ -201,15 +244,28 @@ class EntriesToFetch(Contract):
 
 
 class ScheduleFetchInput(CamelContract):
-    """`feed_id` says whose work it is; histories from before it existed do not have it."""
+    """`feed_id` says whose work it is; histories from before it existed do not have it.
 
-    entries: tuple[EntryToFetch, ...]
+    With `shard` it takes pages of what waits in all feeds, and no entries are given.
+    """
+
+    entries: tuple[EntryToFetch, ...] = ()
+    shard: int | None = None
+    from_feed: bool = False
+    state: "FetchTally" = Field(default_factory=lambda: FetchTally())
     feed_id: int | None = None
     feed_name: str = ""
     skipped: int = 0
     auto_distill: bool = True
     parent_workflow_id: str = ""
     policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchTally(CamelContract):
+    """Carried over continue-as-new."""
+
+    fetched: int = 0
+    failed: int = 0
 
 
 class ScheduleFetchProgress(CuratorProgress):
@@ -248,6 +304,8 @@ class ArrivedArticles(CamelContract):
 
 
 class DomainFetchProgress(CuratorProgress):
+    """Summaries begin after a domain has handed its articles over: the parent counts them, here they stay 0."""
+
     domain: str = ""
     current_entry_index: int = 0
     current_entry_title: str = ""
@@ -303,6 +361,24 @@ class PreviewFetchInput(CamelContract):
     preview_key: str = ""
     person_id: int = 0
     policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchPageInput(Contract):
+    """A page of articles that wait, of one feed or of all. One that `lingers` waits for hosts whose turn comes soon."""
+
+    feed_id: int | None = None
+    from_feed: bool = False
+    limit: int = 40
+    lingers: bool = True
+    policy: CuratorPolicy = CuratorPolicy()
+
+
+class FetchedPage(Contract):
+    """How far the page is; `waiting` articles are for the next one."""
+
+    fetched: int = 0
+    failed: int = 0
+    waiting: int = 0
 
 
 class FetchContentsInput(Contract):

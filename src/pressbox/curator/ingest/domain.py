@@ -1,17 +1,16 @@
-"""Plans when a feed is crawled again, and tells entries apart."""
+"""Plans when a feed is crawled again, tells entries apart, and finds those of a crawl among the stored ones. Pure."""
 
 import hashlib
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
-from pressbox.curator.library.domain.entries import hash_texts
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import host_of, is_too_long
+from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, hash_texts
+from pressbox.curator.library.urls import host_of, is_too_long
 from pressbox.curator.text.plain_text import make_storable
 
 # Crawled twice as often as it publishes, a feed is late by a quarter of its rhythm on average.
@@ -109,6 +108,11 @@ def _jitter(feed_id: int, attempt: int) -> float:
     return int.from_bytes(digest, "big") / 2**32
 
 
+def count_shards(waiting: int, page: int, most: int) -> int:
+    """How many pages of rows are worked on at once: one for each page that there is, up to the most that is allowed."""
+    return min(math.ceil(waiting / max(page, 1)), most)
+
+
 def find_new_address(address: str, moved_to: str) -> str:
     """Where a feed lives after a permanent redirect; empty when it stays, or when the new address is too long."""
     place = make_storable(moved_to.partition("#")[0])
@@ -180,3 +184,61 @@ def compare_texts(before: str, after: str) -> Edit:
 def is_due_for_figures(first_seen_at: datetime, edited_at: datetime, now: datetime) -> bool:
     """Whether an entry whose figures changed is done again now; otherwise a later crawl finds the change again."""
     return now - edited_at >= max(_FIGURES_AT_MOST_EVERY, (now - first_seen_at) / _FIGURES_SHARE_OF_AGE)
+
+
+@dataclass(frozen=True)
+class StoredEntry:
+    """What is compared of a stored entry. `published_at` is None for an undated one."""
+
+    id: int
+    guid: str
+    url: str
+    title: str
+    feed_hash: str
+    published_at: datetime | None
+
+
+def all_guids(guid: str, entry: FeedEntry) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((guid, *map(shorten_guid, (*entry.narrower_guids, *entry.wider_guids)))))
+
+
+def match_entries(wanted: Mapping[str, FeedEntry], stored: Mapping[str, StoredEntry]) -> dict[str, StoredEntry]:
+    """Return what is known of the wanted entries, both by guid. A stored entry is one of them at most."""
+    found: dict[str, StoredEntry] = {}
+    taken: set[int] = set()
+    for guid, entry in wanted.items():
+        names = (guid, *map(shorten_guid, entry.narrower_guids))
+        row = next((stored[name] for name in names if name in stored and stored[name].id not in taken), None)
+        if row is not None:
+            found[guid] = row
+            taken.add(row.id)
+    for guid, entry in wanted.items():
+        if guid in found:
+            continue
+        rows = (stored[name] for name in map(shorten_guid, entry.wider_guids) if name in stored)
+        same = next((row for row in rows if row.id not in taken and _is_same(row, entry)), None)
+        if same is not None:
+            found[guid] = same
+            taken.add(same.id)
+    return found
+
+
+def find_renamed(known: Mapping[str, StoredEntry], wanted: Mapping[str, FeedEntry]) -> dict[int, str]:
+    """Return the new guids of entries that were stored under a wider one, so that it cannot stand for another."""
+    wide = {guid: set(map(shorten_guid, wanted[guid].wider_guids)) for guid in known}
+    return {row.id: guid for guid, row in known.items() if row.guid in wide[guid]}
+
+
+def is_removed(guid: str, entry: FeedEntry, removed: Mapping[str, datetime]) -> bool:
+    """Whether an entry was cleaned up: under its own name, or by its date under one that it shared with others."""
+    if any(name in removed for name in (guid, *map(shorten_guid, entry.narrower_guids))):
+        return True
+    shared = [removed[name] for name in map(shorten_guid, entry.wider_guids) if name in removed]
+    return entry.published_at is not None and any(entry.published_at <= at for at in shared)
+
+
+def _is_same(row: StoredEntry, entry: FeedEntry) -> bool:
+    if row.feed_hash == feed_hash(entry):
+        return True
+    same_words = (row.title, row.url) == (make_storable(entry.title), make_storable(entry.url))
+    return same_words and (None in (row.published_at, entry.published_at) or row.published_at == entry.published_at)

@@ -14,15 +14,19 @@ from pressbox.core.logs import get_logger
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.contracts import FeedPage, ProbedFeed
 from pressbox.curator.ingest.domain import CrawlRhythm, find_new_address, is_secure_spelling, plan_next_crawl
-from pressbox.curator.ingest.entry_writer import WrittenEntries, write_entries
-from pressbox.curator.ingest.feed_moves import create_successor, move_readers
-from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import site_name
+from pressbox.curator.ingest.entry_writer import WrittenEntries, create_successor, move_readers, write_entries
+from pressbox.curator.library.domain import (
+    ENTRY_CHANGED,
+    FEED_CHANGED,
+    CrawlOutcome,
+    CuratorPolicy,
+    DistilState,
+    FetchState,
+)
+from pressbox.curator.library.leases import Lease
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
 from pressbox.curator.library.store import mark_backlog_read
+from pressbox.curator.library.urls import site_name
 from pressbox.curator.text.plain_text import make_storable
 
 log = get_logger(__name__)
@@ -93,12 +97,14 @@ class SqlFeeds:
             for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash, last_read_at in rows
         ]
 
-    async def store_crawl(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> ProbedFeed:
+    async def store_crawl(
+        self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime, lease: Lease | None = None
+    ) -> ProbedFeed:
         moved_to = "" if crawl.outcome.failed else find_new_address(feed.url, crawl.moved_to or "")
         async with self._database.unit_of_work() as work:
             row, other = await _lock_feeds(work.session, feed.feed_id, moved_to)
-            if row is None:
-                # The last subscriber left while it was read.
+            if row is None or (lease is not None and row.lease_owner != lease.owner):
+                # The last subscriber left while it was read, or somebody else has taken it over.
                 return ProbedFeed(feed_id=feed.feed_id, outcome=crawl.outcome)
             if other is not None:
                 await move_readers(work, row, other, now)
@@ -118,11 +124,15 @@ class SqlFeeds:
             return stored
 
     async def store_unchanged(
-        self, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+        self,
+        crawls: Sequence[tuple[FeedToCrawl, Crawl]],
+        policy: CuratorPolicy,
+        now: datetime,
+        lease: Lease | None = None,
     ) -> None:
         if crawls:
             async with self._database.unit_of_work() as work:
-                await _store_unchanged(work, crawls, policy, now)
+                await _store_unchanged(work, crawls, policy, now, lease)
 
     async def find_with_work(self, feed_ids: Sequence[int], now: datetime, *, distil: bool = True) -> Sequence[int]:
         kinds = [_waits_for_fetch(now)]
@@ -211,6 +221,7 @@ async def _store_crawl(
         full_texts = policy.unread_at_start if first else limit
         written = await write_entries(work.session, row, crawl.parsed.entries, limit, now, full_texts)
         if first:
+            state.first_read_at = now
             await mark_backlog_read(work.session, [row.id], policy.unread_at_start)
     _record_crawl(state, feed, crawl, written, now)
     if not crawl.outcome.failed:
@@ -280,9 +291,13 @@ def _announce(work: UnitOfWork, feed_id: int, written: WrittenEntries) -> None:
 
 
 async def _store_unchanged(
-    work: UnitOfWork, crawls: Sequence[tuple[FeedToCrawl, Crawl]], policy: CuratorPolicy, now: datetime
+    work: UnitOfWork,
+    crawls: Sequence[tuple[FeedToCrawl, Crawl]],
+    policy: CuratorPolicy,
+    now: datetime,
+    lease: Lease | None,
 ) -> None:
-    known = await _load_rhythms(work, [feed.feed_id for feed, _ in crawls])
+    known = await _load_rhythms(work, [feed.feed_id for feed, _ in crawls], lease)
     present = [(feed, crawl) for feed, crawl in crawls if feed.feed_id in known]
     if not present:
         return
@@ -305,7 +320,7 @@ async def _store_unchanged(
             work.changed(FEED_CHANGED, str(feed.feed_id))
 
 
-async def _load_rhythms(work: UnitOfWork, feed_ids: Sequence[int]) -> dict[int, CrawlRhythm]:
+async def _load_rhythms(work: UnitOfWork, feed_ids: Sequence[int], lease: Lease | None) -> dict[int, CrawlRhythm]:
     statement = (
         select(
             FeedStateRow.feed_id,
@@ -319,6 +334,8 @@ async def _load_rhythms(work: UnitOfWork, feed_ids: Sequence[int]) -> dict[int, 
         .order_by(FeedStateRow.feed_id)
         .with_for_update(of=FeedStateRow)
     )
+    if lease is not None:
+        statement = statement.where(FeedRow.lease_owner == lease.owner)
     return {
         feed_id: CrawlRhythm(
             feed_id,

@@ -6,17 +6,22 @@ from sqlalchemy import Select, and_, func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import UnitOfWork
-from pressbox.curator.articles.ports import FetchedArticle
+from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.ingest.contracts import EntriesToFetch, EntryToFetch
 from pressbox.curator.ingest.domain import is_video
 from pressbox.curator.ingest.ports import EntrySource
-from pressbox.curator.library.domain.changes import ENTRY_CHANGED, FEED_CHANGED
-from pressbox.curator.library.domain.entries import DistilState, FetchState, content_hash
-from pressbox.curator.library.domain.feeds import load_rules
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.domain.urls import host_of, site_name
+from pressbox.curator.library.domain import (
+    ENTRY_CHANGED,
+    FEED_CHANGED,
+    CuratorPolicy,
+    DistilState,
+    FetchState,
+    content_hash,
+    load_rules,
+)
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, FeedStateRow
 from pressbox.curator.library.store import SqlStore, refresh_shown_hash
+from pressbox.curator.library.urls import host_of, site_name
 from pressbox.curator.text.plain_text import count_words, make_storable
 
 _LONGEST_REASON = 500
@@ -80,15 +85,10 @@ class SqlFetchStore(SqlStore):
             if found is None:
                 return False
             entry, body = found
-            changed = _apply_article(entry, body, article)
-            skipped = from_feed and entry.fetch_state == FetchState.SKIPPED
-            if not skipped:
-                entry.fetch_state = FetchState.FROM_FEED if from_feed else FetchState.FETCHED
-            entry.fetch_tries, entry.fetch_reason, entry.next_fetch_at = 0, "", None
-            entry.updated_at = now if changed else entry.updated_at
+            changed = put_article(entry, body, article, now, from_feed=from_feed)
             await work.session.flush()
             await refresh_shown_hash(work.session, [entry_id])
-            _announce(work, entry)
+            announce(work, entry)
             return changed
 
     async def record_failure(self, entry_id: int, reason: str, next_try: datetime | None, now: datetime) -> None:
@@ -96,17 +96,34 @@ class SqlFetchStore(SqlStore):
             entry = await work.session.get(EntryRow, entry_id, with_for_update=True)
             if entry is None:
                 return
-            entry.fetch_tries += 1
-            entry.fetch_reason = make_storable(reason)[:_LONGEST_REASON]
-            entry.next_fetch_at = next_try
-            if next_try is not None:
-                entry.fetch_state = FetchState.WAITING
-            else:
-                # What was fetched before, or the feed's own text, stays readable.
-                entry.fetch_state = FetchState.FAILED
-                if not entry.content_hash and entry.distil_state == DistilState.WAITING:
-                    entry.distil_state = DistilState.NOTHING
-            _announce(work, entry)
+            put_failure(entry, reason, next_try)
+            announce(work, entry)
+
+
+def put_article(
+    entry: EntryRow, body: EntryBodyRow, article: FetchedArticle, now: datetime, *, from_feed: bool
+) -> bool:
+    """Put a text where it belongs; whether it differs from the one before."""
+    changed = _apply_article(entry, body, article)
+    skipped = from_feed and entry.fetch_state == FetchState.SKIPPED
+    if not skipped:
+        entry.fetch_state = FetchState.FROM_FEED if from_feed else FetchState.FETCHED
+    entry.fetch_tries, entry.fetch_reason, entry.next_fetch_at = 0, "", None
+    entry.updated_at = now if changed else entry.updated_at
+    return changed
+
+
+def put_failure(entry: EntryRow, reason: str, next_try: datetime | None) -> None:
+    entry.fetch_tries += 1
+    entry.fetch_reason = make_storable(reason)[:_LONGEST_REASON]
+    entry.next_fetch_at = next_try
+    if next_try is not None:
+        entry.fetch_state = FetchState.WAITING
+        return
+    # What was fetched before, or the feed's own text, stays readable.
+    entry.fetch_state = FetchState.FAILED
+    if not entry.content_hash and entry.distil_state == DistilState.WAITING:
+        entry.distil_state = DistilState.NOTHING
 
 
 def _count_skipped(feed_id: int) -> Select[tuple[int]]:
@@ -139,6 +156,6 @@ def _apply_article(entry: EntryRow, body: EntryBodyRow, article: FetchedArticle)
     return changed
 
 
-def _announce(work: UnitOfWork, entry: EntryRow) -> None:
+def announce(work: UnitOfWork, entry: EntryRow) -> None:
     work.changed(ENTRY_CHANGED, str(entry.id))
     work.changed(FEED_CHANGED, str(entry.feed_id))

@@ -29,9 +29,8 @@ from pressbox.curator.ingest.contracts import (
     reprocess_workflow_id,
 )
 from pressbox.curator.library.contracts import QUEUE
-from pressbox.curator.library.domain.feeds import ExtractionRule
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.starter import RPC_TIMEOUT, Starter
+from pressbox.curator.library.domain import CuratorPolicy, ExtractionRule
+from pressbox.curator.library.starter import RPC_TIMEOUT, SOMEBODY_WAITS, Starter
 from pressbox.curator.settings import CuratorSettings, policy
 
 PREVIEW_TIME = timedelta(seconds=100)
@@ -58,7 +57,7 @@ class IngestStarter(Starter):
         input = SingleFeedIngestionInput(
             feed_id=feed_id, enable_content_fetch=self._fetch, auto_distill=self._distill, policy=self._policy
         )
-        return await self.start(SINGLE_FEED_INGESTION, input, feed_workflow_id(feed_id))
+        return await self.start(SINGLE_FEED_INGESTION, input, feed_workflow_id(feed_id), priority=SOMEBODY_WAITS)
 
     async def ingest_all(self, only_due: bool) -> str:
         input = AllFeedsIngestionInput(
@@ -91,6 +90,7 @@ class IngestStarter(Starter):
                 id_conflict_policy=WorkflowIDConflictPolicy.TERMINATE_EXISTING,
                 execution_timeout=PREVIEW_TIME,
                 rpc_timeout=RPC_TIMEOUT,
+                priority=SOMEBODY_WAITS,
             )
             try:
                 result: PreviewFetchOutput = await handle.result()

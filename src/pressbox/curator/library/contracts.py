@@ -1,17 +1,17 @@
 """What all messages of the curator share: task queues, camelCase on the wire, the fields of every progress."""
 
 from datetime import datetime
+from typing import Self
 
-from pydantic import ConfigDict
-from pydantic.alias_generators import to_camel
-
-from pressbox.core.contracts import Contract
-from pressbox.core.progress.contracts import Progress
-from pressbox.curator.library.domain.entries import EntryStatus
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.core.progress.contracts import Progress, ProgressState
+from pressbox.curator.library.domain import CuratorPolicy, EntryStatus
 from pressbox.curator.names import HEAVY_QUEUE as HEAVY_QUEUE
 from pressbox.curator.names import INDEX_QUEUE as INDEX_QUEUE
 from pressbox.curator.names import QUEUE as QUEUE
+
+# Since then rows are the queue and workflows take pages of them; histories from before go on as they began.
+ROWS_ARE_THE_QUEUE = "2026-11-rows-are-the-queue"
 
 
 def heavy_queue(queue: str) -> str:
@@ -24,16 +24,8 @@ def index_queue(queue: str) -> str:
     return f"{queue}-index"
 
 
-class CamelContract(Contract):
-    """Base of the inputs and results of workflows: camelCase on the wire, snake_case in the code."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
-
-
-class CuratorProgress(Progress):
+class CuratorProgress(CamelContract, Progress):
     """Base of the progress of every workflow."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore", alias_generator=to_camel, populate_by_name=True)
 
     workflow_id: str = ""
     workflow_type: str = ""
@@ -43,6 +35,9 @@ class CuratorProgress(Progress):
     updated_at: datetime | None = None
     error: str = ""
     parent_workflow_id: str = ""
+
+    def ended(self, state: ProgressState, error: str) -> Self:
+        return self.model_copy(update={"status": state.value, "error": error})
 
 
 class EntryProgressState(CamelContract):

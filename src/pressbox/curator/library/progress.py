@@ -3,10 +3,13 @@
 from typing import Generic, TypeVar
 
 from temporalio import workflow
+from temporalio.exceptions import ApplicationError
 
+from pressbox.core.contracts import Contract
 from pressbox.core.progress.report import report
+from pressbox.core.temporal.calls import failure_reason
 from pressbox.curator.library.contracts import CuratorProgress, EntryProgressState
-from pressbox.curator.library.domain.entries import EntryStatus
+from pressbox.curator.library.domain import EntryStatus
 
 ProgressT = TypeVar("ProgressT", bound=CuratorProgress)
 
@@ -52,3 +55,14 @@ class EntryStates:
 
     def copy(self) -> dict[str, EntryProgressState]:
         return dict(self.states)
+
+
+async def signal_parent(name: str, message: Contract) -> None:
+    """Tell the parent of this workflow, if it has one, and is still there; what the parent misses is found by state."""
+    parent = workflow.info().parent
+    if parent is None:
+        return
+    try:
+        await workflow.get_external_workflow_handle(parent.workflow_id).signal(name, message)
+    except ApplicationError as error:
+        workflow.logger.warning("The parent of %s is gone: %s", workflow.info().workflow_id, failure_reason(error))

@@ -17,7 +17,7 @@ from sqlalchemy import (
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import JSONB, TSVECTOR
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.accounts.rows import UserRow
@@ -46,6 +46,9 @@ class FeedRow(Base):
     paused_at: Mapped[datetime | None]
     # Where its readers went when it moved for good; what they kept or have not read yet stays here.
     moved_to_id: Mapped[int | None] = mapped_column(ForeignKey("curator.feeds.id", ondelete="SET NULL"))
+    # Who crawls it now, until when; see `library/leases.py`.
+    lease_owner: Mapped[str | None] = mapped_column(Text)
+    lease_until: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
@@ -66,6 +69,8 @@ class FeedStateRow(Base):
     last_success_at: Mapped[datetime | None]
     # When the whole feed last came, and not only the word that nothing changed.
     last_read_at: Mapped[datetime | None]
+    # When it was read for the first time: what it had then is not news. None: before this was noted.
+    first_read_at: Mapped[datetime | None]
     last_new_at: Mapped[datetime | None]
     outcome: Mapped[str] = mapped_column(Text, server_default="")
     failures: Mapped[int] = mapped_column(Integer, server_default="0")
@@ -131,11 +136,15 @@ class EntryRow(Base):
         UniqueConstraint("feed_id", "guid"),
         Index(None, "feed_id", "published_at", "id"),
         Index(None, "published_at", "id"),
+        # All that a list or a stream of an app looks at to find its entries, so that it need not open rows with texts.
+        Index("ix_entries_listed", "published_at", "id", postgresql_include=["feed_id", "story_id"]),
+        Index("ix_entries_arrived", "id", postgresql_include=["feed_id", "first_seen_at"]),
         Index(None, "story_id"),
         Index("ix_entries_to_fetch", "feed_id", postgresql_where=text("fetch_state = 'waiting'")),
         Index("ix_entries_to_distil", "id", postgresql_where=text("distil_state = 'waiting'")),
         Index("ix_entries_to_graph", "id", postgresql_where=text("graph_hash IS DISTINCT FROM content_hash")),
         Index("ix_entries_to_index", "id", postgresql_where=text("indexed_hash IS DISTINCT FROM shown_hash")),
+        Index("ix_entries_to_embed", "id", postgresql_where=text("vector_hash IS DISTINCT FROM shown_hash")),
         SCHEMA,
     )
 
@@ -143,6 +152,8 @@ class EntryRow(Base):
     feed_id: Mapped[int] = mapped_column(ForeignKey("curator.feeds.id", ondelete="CASCADE"))
     guid: Mapped[str] = mapped_column(Text)
     url: Mapped[str] = mapped_column(Text, server_default="")
+    # Of its page: whose turn a fetch takes.
+    host: Mapped[str] = mapped_column(Text, server_default="")
     canonical_url: Mapped[str] = mapped_column(Text, server_default="")
     story_id: Mapped[int | None] = mapped_column(ForeignKey("curator.stories.id", ondelete="SET NULL"))
     title: Mapped[str] = mapped_column(Text)
@@ -160,11 +171,17 @@ class EntryRow(Base):
     content_hash: Mapped[str] = mapped_column(Text, server_default="")
     shown_hash: Mapped[str] = mapped_column(Text, server_default="")
     indexed_hash: Mapped[str | None] = mapped_column(Text)
+    # As `indexed_hash`, of the vector that the embedding model in use made.
+    vector_hash: Mapped[str | None] = mapped_column(Text)
     feed_hash: Mapped[str] = mapped_column(Text, server_default="")
     fetch_state: Mapped[str] = mapped_column(Text)
     fetch_tries: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     fetch_reason: Mapped[str] = mapped_column(Text, server_default="")
     next_fetch_at: Mapped[datetime | None]
+    # Who fetches or distils it now, until when, and how often somebody began and did not end.
+    lease_owner: Mapped[str | None] = mapped_column(Text)
+    lease_until: Mapped[datetime | None]
+    lease_tries: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     distil_state: Mapped[str] = mapped_column(Text)
     distil_reason: Mapped[str] = mapped_column(Text, server_default="")
     distilled_hash: Mapped[str] = mapped_column(Text, server_default="")
@@ -231,6 +248,48 @@ class SearchIndexRow(Base):
     verified_at: Mapped[datetime | None]
 
 
+class SearchGenerationRow(Base):
+    """A search index in tables: the one in use, and one that is being built beside it."""
+
+    __tablename__ = "search_generations"
+    __table_args__ = (
+        Index("uq_search_generations_in_use", "in_use", unique=True, postgresql_where=text("in_use")),
+        SCHEMA,
+    )
+
+    name: Mapped[str] = mapped_column(Text, primary_key=True)
+    in_use: Mapped[bool]
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class SearchTermRow(Base):
+    """The dictionary of a search in tables, where words with a typo are looked up."""
+
+    __tablename__ = "search_terms"
+    __table_args__ = (SCHEMA,)
+
+    # In the order of its bytes, so that words with a beginning stand side by side whatever the database's language.
+    term: Mapped[str] = mapped_column(Text(collation="C"), primary_key=True)
+
+
+class SearchDocumentRow(Base):
+    """What a search in tables finds an entry by. It has no key to the entry: the index may lag behind."""
+
+    __tablename__ = "search_documents"
+    __table_args__ = (
+        # At once and not from a list of what is new, which every search would have to read through.
+        Index(None, "words", postgresql_using="gin", postgresql_with={"fastupdate": "off"}),
+        SCHEMA,
+    )
+
+    generation: Mapped[str] = mapped_column(Text, primary_key=True)
+    entry_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    feed_id: Mapped[int] = mapped_column(BigInteger)
+    published_at: Mapped[datetime]
+    heading: Mapped[str] = mapped_column(TSVECTOR)
+    words: Mapped[str] = mapped_column(TSVECTOR)
+
+
 class SeenGuidRow(Base):
     """What was cleaned up and must not come back unread."""
 
@@ -282,10 +341,22 @@ class EntryLabelRow(Base):
 
 
 class HostTurnRow(Base):
-    """When a host may be asked next, for the whole instance."""
+    """When a host may be asked next, for the whole instance; until `busy_until` a page of it is being fetched."""
 
     __tablename__ = "host_turns"
     __table_args__ = (SCHEMA,)
 
     host: Mapped[str] = mapped_column(Text, primary_key=True)
     next_at: Mapped[datetime]
+    busy_until: Mapped[datetime | None]
+
+
+class OfflineMarkRow(Base):
+    """A mark that a phone made without network and sent later: the same one, sent again, changes nothing."""
+
+    __tablename__ = "offline_marks"
+    __table_args__ = (SCHEMA,)
+
+    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"), primary_key=True)
+    key: Mapped[str] = mapped_column(Text, primary_key=True)
+    received_at: Mapped[datetime] = mapped_column(server_default=func.now())

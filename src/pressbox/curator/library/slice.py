@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
     from pressbox.core.audiences.contracts import Audience
     from pressbox.core.audiences.members import AudienceKind
-    from pressbox.core.health import PartHealth
 
 
 @dataclass(frozen=True)
 class Slice:
     """The parts of one feature that Temporal and the web need to know.
 
-    `routers` is called when the web starts: a worker imports no pages. `health` is for the status page.
+    `routers` is called when the web starts: a worker imports no pages.
     """
 
     workflows: tuple[type, ...] = ()
@@ -34,7 +33,6 @@ class Slice:
     topics: tuple[LiveTopic, ...] = ()
     audiences: tuple[AudienceKind, ...] = ()
     routers: Callable[[], Sequence[APIRouter]] = lambda: ()
-    health: Callable[[Resources], Awaitable[Sequence[PartHealth]]] | None = None
 
 
 def change_topic(kind: str, audience: Audience | FindAudiences, *, by_name: bool = False) -> LiveTopic:

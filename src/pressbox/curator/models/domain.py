@@ -1,8 +1,9 @@
-"""Costs as people see them, and the trace ids under which model calls are found again. Pure."""
+"""What paid requests are for and what they cost, and the trace ids under which model calls are found again. Pure."""
 
 import hashlib
 from dataclasses import dataclass
 from datetime import date
+from enum import StrEnum
 from typing import Annotated
 
 from pydantic import Field
@@ -48,3 +49,17 @@ def trace_id(*parts: str | int) -> str:
 def entry_trace_id(entry_id: int, batch_trace_id: str) -> str:
     """The trace id of one entry inside a batch, so that a score finds the call that it judges."""
     return trace_id("entry", entry_id, batch_trace_id)
+
+
+class Feature(StrEnum):
+    """What a request is for; the page of costs adds up by it."""
+
+    DISTIL = "distil"
+    TRANSLATE = "translate"
+    CONTEXT = "context"
+    RERANK = "rerank"
+    ANSWER = "answer"
+    RESEARCH = "research"
+    EVALUATE = "evaluate"
+    GRAPH = "graph"
+    DIGEST = "digest"

@@ -1,17 +1,17 @@
-"""What paid services cost, from the ledger."""
+"""What paid services cost, from the ledger, and what is left of the day's budget."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import Date, and_, cast, func, select
 
-from pressbox.core.spending.domain import Outcome
+from pressbox.core.clock import Clock, utc_now
+from pressbox.core.spending.domain import BudgetView, Outcome, day_start
 from pressbox.core.spending.rows import PaidRequestRow
-from pressbox.curator.library.feed_names import feed_name
+from pressbox.core.spending.status import BudgetStatus
 from pressbox.curator.library.rows import FeedRow, SubscriptionRow
-from pressbox.curator.library.store import SqlStore
-from pressbox.curator.models.domain import CostView
-from pressbox.curator.models.ports import Feature
+from pressbox.curator.library.store import SqlStore, feed_name
+from pressbox.curator.models.domain import CostsView, CostView, Feature
 
 
 class SqlCosts(SqlStore):
@@ -48,3 +48,25 @@ class SqlCosts(SqlStore):
             statement = statement.where(FeedRow.id.is_not(None))
         async with self._database.unit_of_work() as work:
             return [CostView(*row) for row in (await work.session.execute(statement)).tuples()]
+
+
+COST_DAYS = 30
+
+
+class CostService:
+    """Costs as a person or an administrator sees them, and the budget of today."""
+
+    def __init__(self, costs: SqlCosts, status: BudgetStatus, now: Clock = utc_now) -> None:
+        self._costs = costs
+        self._status = status
+        self._now = now
+
+    async def costs(self, user_id: int, *, administrator: bool = False, days: int = COST_DAYS) -> CostsView:
+        """Costs per day of UTC, feed and feature: of the person's feeds, for an administrator of all."""
+        since = day_start(self._now()) - timedelta(days=days - 1)
+        spent = await self._costs.by_day(user_id, since, of_all=administrator)
+        return CostsView(tuple(spent), await self._status.load(), since.date() + timedelta(days=days - 1))
+
+    async def spent_budget(self) -> BudgetView | None:
+        """Return the budget when it is used up, as it was at most some seconds ago."""
+        return await self._status.load_used_up()

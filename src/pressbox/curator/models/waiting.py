@@ -25,7 +25,7 @@ from pressbox.core.errors import (
 )
 from pressbox.core.temporal.calls import Method, call
 from pressbox.curator.library.contracts import DeferrableResult
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.text.plain_text import shorten
 
 InputT = TypeVar("InputT", bound=Contract)

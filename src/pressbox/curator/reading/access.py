@@ -18,6 +18,8 @@ from pressbox.core.web.identity import SignedInIdentity, is_secure
 from pressbox.core.web.security import CONTENT_SECURITY_POLICY
 from pressbox.curator.names import PATH as PATH
 from pressbox.curator.reading.domain import ListKind, Selection, Sort
+from pressbox.curator.reading.pictures import picture_addresses
+from pressbox.curator.settings import CuratorSettings
 
 LARGEST_ID = 2**63 - 1
 EntryId = Annotated[int, Path(ge=1, le=LARGEST_ID)]
@@ -44,10 +46,23 @@ def wants_images(request: Request) -> bool:
     return request.cookies.get(IMAGES_COOKIE) != "off"
 
 
+def proxies_images(request: Request) -> bool:
+    settings: Settings = request.app.state.settings
+    return settings.group(CuratorSettings).picture_proxy
+
+
 def allow_images(request: Request, page: HTMLResponse) -> HTMLResponse:
-    """Allow pictures of publishers in articles, unless the person switched them off."""
-    if wants_images(request):
-        settings: Settings = request.app.state.settings
+    """Show pictures of publishers in articles, unless the person switched them off.
+
+    They come through us, so the browser may still ask nobody else; without the proxy it may ask the publishers.
+    """
+    if not wants_images(request):
+        return page
+    settings: Settings = request.app.state.settings
+    if proxies_images(request):
+        page.body = picture_addresses(settings).rewrite(bytes(page.body).decode()).encode()
+        page.headers["content-length"] = str(len(page.body))
+    else:
         # Over https a browser would not load pictures over http anyway.
         sources = "https:" if is_secure(settings) else "https: http:"
         policy = CONTENT_SECURITY_POLICY.replace("img-src 'self' data:", f"img-src 'self' data: {sources}")
@@ -96,6 +111,11 @@ class Place:
         """Return the address of another list, in the same order."""
         sort = Sort.NEWEST if self.selection.sort is Sort.RELEVANCE else self.selection.sort
         return _address(Place(Selection(kind=kind, id=id, sort=sort), everything=False).query())
+
+    def around_id(self, kind: ListKind) -> tuple[str, str]:
+        """Return the address of other lists of this kind, before and after their id: a page has hundreds of them."""
+        before, after = self.elsewhere(kind, 0).split("=0", 1)
+        return f"{before}=", after
 
     def ordered(self, sort: Sort) -> str:
         """Return the address of the same list in another order."""

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
+from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
+from pressbox.core.web.joining import join_routers
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rates import spend
 from pressbox.curator.library.quotas import REFRESHES
@@ -19,6 +21,7 @@ from pressbox.curator.reading.domain import (
     EntryPage,
     ListKind,
     MarkedRead,
+    OfflineMark,
     Preference,
     Selection,
     Sort,
@@ -29,7 +32,6 @@ from pressbox.curator.reading.wiring import reading_service, state_service
 Service = Annotated[ReadingService, Depends(provide(reading_service))]
 States = Annotated[StateService, Depends(provide(state_service))]
 
-router = APIRouter()
 reading = APIRouter(prefix="/api/curator", tags=["entries"])
 labelling = APIRouter(prefix="/api/curator", tags=["labels"])
 
@@ -50,6 +52,17 @@ class EntryChange(RequestBody):
 class ReadBody(RequestBody):
     entry_ids: list[Identifier] = Field(max_length=1000)
     read: bool = True
+
+
+class MarkBody(RequestBody):
+    key: UUID = Field(description="Made by the phone: a mark that comes again with the same key changes nothing.")
+    entry_id: Identifier
+    read: bool | None = None
+    starred: bool | None = None
+
+
+class MarksBody(RequestBody):
+    marks: list[MarkBody] = Field(min_length=1, max_length=100)
 
 
 class AllReadBody(RequestBody):
@@ -78,9 +91,14 @@ def _selection(
     opened_at: Annotated[
         datetime | None, Query(description="Keep in an unread list what was read since; with an offset.")
     ] = None,
+    graph_added: Annotated[
+        bool | None, Query(alias="graphAdded", description="Only entries whose text is in the graph, or is not.")
+    ] = None,
 ) -> Selection:
     order = sort or (Sort.RELEVANCE if q.strip() else Sort.NEWEST)
-    return Selection(view, id, unread_only=unread, sort=order, query=q, opened_at=_aware(opened_at))
+    return Selection(
+        view, id, unread_only=unread, sort=order, query=q, opened_at=_aware(opened_at), graph_added=graph_added
+    )
 
 
 Chosen = Annotated[Selection, Depends(_selection)]
@@ -96,6 +114,12 @@ async def entries(
 @reading.post("/entries/read", status_code=204, summary="Mark entries as read or unread")
 async def mark_read(states: States, identity: Reader, body: ReadBody) -> None:
     await states.mark_read(identity.user_id, body.entry_ids, read=body.read)
+
+
+@reading.post("/entries/marks", status_code=204, summary="Send marks that were made without network, in their order")
+async def send_marks(states: States, identity: Reader, body: MarksBody) -> None:
+    marks = [OfflineMark(str(mark.key), mark.entry_id, mark.read, mark.starred) for mark in body.marks]
+    await states.apply_marks(identity.user_id, marks)
 
 
 @reading.post("/entries/all-read", summary="Mark everything in a list as read that was there when you saw it")
@@ -179,5 +203,4 @@ def _aware(moment: datetime | None) -> datetime | None:
     return moment if moment is None or moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-for part in (reading, labelling):
-    router.include_router(part)
+router = join_routers(reading, labelling)

@@ -1,17 +1,18 @@
 """What one person sees of lists and articles: the chosen list, its entries, an article, and the sources beside it."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import IntEnum, StrEnum
 from functools import cached_property
-from typing import Annotated, Generic, Protocol, TypeVar
+from typing import Annotated, Generic, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome, Enclosure
+from pressbox.core.spoilers.titles import GuardedMatch, find_told
+from pressbox.curator.library.domain import CrawlOutcome, DistilState, Enclosure, FetchState
 from pressbox.curator.text.plain_text import to_plain_text
 
 LONGEST_NAME = 200
@@ -62,6 +63,8 @@ class Selection:
     sort: Sort = Sort.NEWEST
     query: str = ""
     opened_at: datetime | None = None
+    # Only entries with a text that the graph has, or lacks; None shows both.
+    graph_added: bool | None = None
 
     @property
     def wants_unread(self) -> bool:
@@ -70,7 +73,11 @@ class Selection:
     @property
     def is_made_of_feeds(self) -> bool:
         """Whether every entry of certain feeds is in this list, whatever the person did with it."""
-        return not self.wants_unread and self.kind in (ListKind.ALL, ListKind.CATEGORY, ListKind.FEED)
+        return (
+            not self.wants_unread
+            and self.graph_added is None
+            and self.kind in (ListKind.ALL, ListKind.CATEGORY, ListKind.FEED)
+        )
 
 
 @dataclass(frozen=True)
@@ -125,6 +132,23 @@ class EntryItem:
     others: Annotated[tuple[SourceOfStory, ...], Field(description="The same story in your other feeds.")]
     title_html: Annotated[str, Field(description="Of a search: escaped, with the hits in <mark>.")]
     snippet_html: str
+    covered: Annotated[
+        str, Field(description="The title tells the score of this subject, which you hide; the match stands instead.")
+    ] = field(default="", kw_only=True)
+
+
+def cover_titles(items: Sequence[EntryItem], guarded: Sequence[GuardedMatch]) -> list[EntryItem]:
+    """Lines whose words tell a score that the person hides say only which match they are about."""
+    return [_cover(item, guarded) for item in items]
+
+
+def _cover(item: EntryItem, guarded: Sequence[GuardedMatch]) -> EntryItem:
+    match = find_told(f"{item.title}\n{item.summary}", guarded) if guarded else None
+    if match is None:
+        return item
+    # An address often has the words of the title in it.
+    others = tuple(replace(other, url="") for other in item.others)
+    return replace(item, title=match.heading, summary="", url="", others=others, covered=match.subject)
 
 
 class ListNote(StrEnum):
@@ -159,6 +183,7 @@ class ArticleView(EntryItem):
     distil_model: Annotated[str, Field(description="What made the summary.")]
     first_seen_at: datetime
     updated_at: datetime
+    story_id: Annotated[int | None, Field(exclude=True)] = None
     # Neighbours in the list from which it was opened.
     previous_id: Annotated[int | None, Field(exclude=True)] = None
     next_id: Annotated[int | None, Field(exclude=True)] = None
@@ -179,6 +204,16 @@ class ArticleView(EntryItem):
 
 
 @dataclass(frozen=True)
+class OfflineMark:
+    """What somebody did with an entry while there was no network; None was left as it was."""
+
+    key: str
+    entry_id: int
+    read: bool | None = None
+    starred: bool | None = None
+
+
+@dataclass(frozen=True)
 class MarkedRead:
     """What "all read" did; without a stamp nothing was unread."""
 
@@ -186,8 +221,7 @@ class MarkedRead:
     stamp: Annotated[datetime | None, Field(description="Takes it back at /entries/all-read/undo.")]
 
 
-@dataclass(frozen=True)
-class SourceLine:
+class SourceLine(NamedTuple):
     """A feed as the left pane names it, and no more: there may be hundreds, on every page."""
 
     id: int
@@ -292,3 +326,17 @@ def drop_opening(summary: str, text: str) -> str:
     kept = [one for one in _SENTENCES.split(summary) if _NOT_WORDS.sub("", one).lower() not in opening]
     between = "" if summary and summary[-1] in "。！？" else " "
     return between.join(kept)
+
+
+def fold_copies(ranked: Sequence[int], facts: Mapping[int, Sequence[Hashable]]) -> dict[int, int]:
+    """Return, of ranked entries, those that share a fact with an earlier one, and that one. Empty facts say nothing."""
+    first: dict[Hashable, int] = {}
+    copies: dict[int, int] = {}
+    for entry_id in ranked:
+        keys = [(kind, fact) for kind, fact in enumerate(facts.get(entry_id, ())) if fact]
+        original = next((first[key] for key in keys if key in first), entry_id)
+        for key in keys:
+            first.setdefault(key, original)
+        if original != entry_id:
+            copies[entry_id] = original
+    return copies

@@ -1,37 +1,45 @@
-"""The reader: its pages, their parts, and what people do with articles and lists."""
+"""The reader: its pages, their parts, pictures of publishers, and what people do with articles and lists."""
 
-import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Depends, Form, Path, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from pressbox.core.errors import InvalidInputError
+from pressbox.core.config import Settings
+from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.core.web.identity import SignedInIdentity
 from pressbox.core.web.pages.access import Parts, provide
 from pressbox.core.web.rates import spend
 from pressbox.core.web.rendering import render
 from pressbox.curator.library.quotas import REFRESHES
-from pressbox.curator.models.costs import CostService
+from pressbox.curator.models.store import CostService
 from pressbox.curator.models.wiring import cost_service
 from pressbox.curator.reading.access import LAST_MOMENT, PATH, EntryId, Here, Reader, allow_images, moment, wants_part
 from pressbox.curator.reading.domain import ListKind, Preference, Sort
+from pressbox.curator.reading.extensions import add_passage, add_tab
 from pressbox.curator.reading.panes import (
     ENTRIES_SHOWN,
     Panes,
     ReaderRequest,
     add_progress,
-    add_sources,
+    add_told,
     load_article,
     load_entries,
+    load_sources,
     mark_opened,
     microseconds,
 )
-from pressbox.curator.reading.passages import add_passage
+from pressbox.curator.reading.pictures import (
+    LONGEST_ADDRESS,
+    PICTURES_PATH,
+    PictureService,
+    picture_addresses,
+    picture_service,
+)
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.sidebar import SqlSidebar
-from pressbox.curator.reading.tabs import add_tab
 from pressbox.curator.reading.wiring import reading_service, state_service
 
 router = APIRouter(include_in_schema=False)
@@ -77,63 +85,60 @@ async def styleguide(request: Request) -> HTMLResponse:
 async def list_page(
     reader: AtReader, after: After = None, pane: str = "list", undo: Undo = None, marked: Marked = 0
 ) -> HTMLResponse:
-    page = replace(await load_page(reader, after), undo=undo, marked=marked)
+    page = replace(await add_told(reader, await load_page(reader, after)), undo=undo, marked=marked)
     return draw(reader, "curator/reader.html", replace(page, pane="sources" if pane == "sources" else "list"))
 
 
 @router.get(f"{PATH}/list")
 async def list_part(reader: AtReader, shown: Shown = ENTRIES_SHOWN) -> HTMLResponse:
     """Draw the lines of a list alone."""
-    page = await add_sources(reader)
-    entries, problem = await load_entries(reader, None, shown)
+    page = await load_sources(reader)
+    entries, problem = await load_entries(reader, page, None, shown)
     return draw(reader, "curator/_lines.html", replace(page, entries=entries, problem=problem, shown=shown))
 
 
 @router.get(f"{PATH}/sources-part")
 async def sources_part(reader: AtReader) -> HTMLResponse:
     """Draw the left pane alone."""
-    return draw(reader, "curator/_sources.html", await add_sources(reader))
+    return draw(reader, "curator/_sources.html", await load_sources(reader))
 
 
 @router.get(f"{PATH}/heading")
 async def heading_part(reader: AtReader) -> HTMLResponse:
     """Draw the name of the list alone: that of a new source is known only once it has been read."""
-    return draw(reader, "curator/_heading.html", await add_sources(reader))
+    return draw(reader, "curator/_heading.html", await load_sources(reader))
 
 
 @router.get(f"{PATH}/progress")
 async def progress_part(reader: AtReader) -> HTMLResponse:
     """Draw the work that runs now, alone."""
-    page = await add_sources(reader)
+    page = await load_sources(reader)
     return draw(reader, "curator/_progress.html", await add_progress(reader, page))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}")
 async def entry_page(reader: AtReader, entry_id: EntryId) -> HTMLResponse:
     await mark_opened(reader, entry_id, read=is_opened(reader.request))
-    empty = await reader.empty_page()
-    (article, related), page = await asyncio.gather(load_article(reader, entry_id), load_page(reader, None, empty))
+    page = await load_page(reader, None)
+    article, related = await load_article(reader, page, entry_id)
     page = await add_tab(reader, replace(page, related=related, pane="article"), article)
-    return draw(reader, "curator/reader.html", await add_passage(reader, page))
+    return draw(reader, "curator/reader.html", await add_passage(reader, await add_told(reader, page)))
 
 
 @router.get(f"{PATH}/entries/{{entry_id}}/part")
 async def entry_part(reader: AtReader, entry_id: EntryId, peek: bool = False) -> HTMLResponse:
     """Draw the article alone. With `peek` the browser only loads it ahead, and it stays unread."""
     await mark_opened(reader, entry_id, read=not peek and is_opened(reader.request))
-    empty = await reader.empty_page()
-    (article, related), page = await asyncio.gather(load_article(reader, entry_id), add_sources(reader, empty))
+    page = await load_sources(reader)
+    article, related = await load_article(reader, page, entry_id)
     page = await add_tab(reader, replace(page, related=related), article)
-    return draw(reader, "curator/_article.html", await add_passage(reader, page))
+    return draw(reader, "curator/_article.html", await add_passage(reader, await add_told(reader, page)))
 
 
-async def load_page(reader: ReaderRequest, after: str | None, page: Panes | None = None) -> Panes:
-    empty = page or await reader.empty_page()
-    # At the same time: most of it is waiting for the database.
-    filled, (entries, problem) = await asyncio.gather(
-        add_sources(reader, empty), load_entries(reader, after, ENTRIES_SHOWN)
-    )
-    return replace(await add_progress(reader, filled), entries=entries, problem=problem)
+async def load_page(reader: ReaderRequest, after: str | None) -> Panes:
+    page = await load_sources(reader)
+    entries, problem = await load_entries(reader, page, after, ENTRIES_SHOWN)
+    return replace(await add_progress(reader, page), entries=entries, problem=problem)
 
 
 def is_opened(request: Request) -> bool:
@@ -208,7 +213,7 @@ async def _respond(reader: ReaderRequest, entry_id: int, template: str, place: s
     """Respond with the changed part to our script, with the page of the article otherwise."""
     if not wants_part(reader.request):
         return _redirect(f"{PATH}/entries/{entry_id}?{reader.place.query()}{place}")
-    page = await add_sources(reader)
+    page = await load_sources(reader)
     article = await reader.reading.load_article(reader.user_id, entry_id)
     return draw(reader, template, replace(page, article=article))
 
@@ -228,3 +233,37 @@ def _preference(text: str) -> Preference:
         return Preference(int(text))
     except ValueError:
         raise InvalidInputError("A preference is 1, 0 or -1.", field="preference") from None
+
+
+# A picture stays what it is: publishers give a new one a new address.
+KEEP_HEADER = "private, max-age=2592000, immutable"
+FAILURE_HEADER = "private, max-age=600"
+# Even a file that a browser takes for a document can do nothing.
+POLICY = "default-src 'none'; sandbox"
+
+
+@router.get(f"{PICTURES_PATH}/{{signature}}/{{encoded}}")
+async def picture(
+    request: Request,
+    _: SignedInIdentity,
+    pictures: Annotated[PictureService, Depends(provide(picture_service))],
+    signature: Annotated[str, Path(max_length=64)],
+    encoded: Annotated[str, Path(max_length=8 * LONGEST_ADDRESS)],
+) -> Response:
+    settings: Settings = request.app.state.settings
+    try:
+        address = picture_addresses(settings).read(signature, encoded)
+        found = await pictures.load(address)
+    except NotFoundError:
+        # Short and without a page around it: nobody looks at it.
+        return Response(status_code=404, headers={"cache-control": FAILURE_HEADER})
+    name = f"picture.{found.content_type.removeprefix('image/').removeprefix('x-')}"
+    return Response(
+        found.body,
+        media_type=found.content_type,
+        headers={
+            "cache-control": KEEP_HEADER,
+            "content-disposition": f'inline; filename="{name}"',
+            "content-security-policy": POLICY,
+        },
+    )

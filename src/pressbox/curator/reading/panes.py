@@ -1,8 +1,8 @@
-"""The three panes of the reader: sources, list, article; each can be drawn alone."""
+"""The three panes of the reader: sources with what runs for them, list, article; each can be drawn alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from urllib.parse import urlencode
 
@@ -10,13 +10,18 @@ from fastapi import Request
 
 from pressbox.core.app import Resources
 from pressbox.core.audiences.members import Viewer
+from pressbox.core.db.database import Database
 from pressbox.core.errors import InvalidInputError, TransientError
+from pressbox.core.progress.contracts import ProgressState
+from pressbox.core.progress.trees import WorkTree, work_trees
 from pressbox.core.spending.domain import BudgetView
 from pressbox.core.web.identity import Identity, viewer_of
 from pressbox.core.web.languages import choose_language
-from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.models.costs import CostService
-from pressbox.curator.reading.access import PATH, Place, cursor, milliseconds, wants_images
+from pressbox.curator.following.service import ArticleFollows
+from pressbox.curator.library.domain import ENRICHMENT_CHANGED, ENTRY_CHANGED, FEED_CHANGED, PERSON_CHANGED
+from pressbox.curator.library.subjects import FollowedKind, search_subject
+from pressbox.curator.models.store import CostService
+from pressbox.curator.reading.access import PATH, Place, milliseconds, wants_images
 from pressbox.curator.reading.domain import (
     NO_ENTRIES,
     ArticleView,
@@ -27,10 +32,74 @@ from pressbox.curator.reading.domain import (
     SourceLine,
     SourcesView,
 )
-from pressbox.curator.reading.progress import WorkLine, load_progress
+from pressbox.curator.reading.selection import Followed
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.sidebar import SqlSidebar
 from pressbox.curator.settings import CuratorSettings
+
+ALL = "AllFeedsIngestionWorkflow"
+ONE = "SingleFeedIngestionWorkflow"
+# Children whose counts reach their parents only at the end.
+FETCHING = "DomainFetchWorkflow"
+DISTILLING = "ContentDistillationWorkflow"
+MOST_READ = 200
+MOST_SHOWN = 3
+# Long enough to be seen; the page of the source and the activity page keep it.
+FAILURES_SHOWN_FOR = timedelta(minutes=10)
+
+
+@dataclass(frozen=True)
+class WorkLine:
+    """Progress of one workflow; `feeds_total` is set for the work on all sources."""
+
+    workflow_id: str
+    title: str
+    failed: bool
+    error: str
+    total: int
+    fetched: int
+    distilled: int
+    feeds_done: int = 0
+    feeds_total: int = 0
+
+
+async def load_progress(
+    database: Database, viewer: Viewer, feed_ids: Collection[int], only_feed: int | None
+) -> Sequence[WorkLine]:
+    """Load the work on these sources only: what others read is private."""
+    wanted = {only_feed} & set(feed_ids) if only_feed is not None else set(feed_ids)
+    kinds = (ONE,) if only_feed is not None else (ALL, ONE)
+    since = datetime.now(UTC) - FAILURES_SHOWN_FOR
+    found = await work_trees(database, viewer, kinds, failed_after=since, limit=MOST_READ)
+    shown = [tree for tree in found if tree.root.workflow_type == ALL or tree.root.detail.get("feedId") in wanted]
+    # The work on all sources first.
+    shown.sort(key=lambda tree: tree.root.workflow_type != ALL)
+    return [_line(tree) for tree in shown[:MOST_SHOWN]]
+
+
+def _line(tree: WorkTree) -> WorkLine:
+    """Sum up the children; the root itself counts articles without a page."""
+    report = tree.root
+
+    def count(name: str) -> int:
+        value = report.detail.get(name)
+        return value if isinstance(value, int) else 0
+
+    whole = report.workflow_type == ALL
+    fetched = max(count("contentsFetched"), tree.sum(FETCHING, "entriesFetched"))
+    distilled = max(count("entriesDistilled"), tree.sum(DISTILLING, "entriesDistilled"))
+    return WorkLine(
+        workflow_id=report.workflow_id,
+        title="" if whole else str(report.detail.get("feedName") or report.title),
+        failed=report.state is ProgressState.FAILED,
+        error=report.error,
+        total=max(count("entriesCreated" if whole else "totalEntries"), fetched, distilled),
+        fetched=fetched,
+        distilled=distilled,
+        feeds_done=count("feedsCompleted") if whole else 0,
+        feeds_total=count("feedsTotal") if whole else 0,
+    )
+
 
 # As many as fit a small page; more come while scrolling.
 ENTRIES_SHOWN = 15
@@ -94,10 +163,17 @@ class Panes:
     marked: int = 0
     undo: int | None = None
     shown: int = ENTRIES_SHOWN
+    # What of this page the person is told of: the list, the story of the article.
+    told: frozenset[str] = frozenset()
 
     @property
     def selection(self) -> Selection:
         return self.place.selection
+
+    @property
+    def followed(self) -> Followed:
+        """The person's feeds, so that what belongs to the same page need not load them again."""
+        return [(feed.id, feed.title, feed.category_id, feed.unread) for feed in self.sources.feeds]
 
     @cached_property
     def query(self) -> str:
@@ -140,6 +216,23 @@ class Panes:
         """Whether none of the sources of an empty list has been read yet."""
         asked = [self.feed] if self.feed else list(self.sources.feeds)
         return bool(asked) and all(feed.outcome is None for feed in asked)
+
+    @property
+    def followable(self) -> str:
+        """The subject of the search in all articles, or of the chosen source, category or label, if there is one."""
+        chosen = self.selection
+        if chosen.query:
+            # A search in one list is not followed: it would have to end with the list.
+            return search_subject(chosen.query) if chosen.kind is ListKind.ALL else ""
+        if chosen.id is None or not self.name:
+            return ""
+        return FollowedKind(chosen.kind.value).subject(chosen.id)
+
+    @property
+    def story(self) -> str:
+        """The subject of the story that the article tells."""
+        story_id = self.article.story_id if self.article else None
+        return "" if story_id is None else FollowedKind.STORY.subject(story_id)
 
     @property
     def person(self) -> str:
@@ -221,25 +314,27 @@ class ReaderRequest:
     def viewer(self) -> Viewer:
         return viewer_of(self.request, self.identity)
 
-    async def empty_page(self) -> Panes:
-        return Panes(self.place, self.identity, await cursor(self.request), wants_images(self.request))
 
+async def load_sources(reader: ReaderRequest) -> Panes:
+    """Load the left pane, and the source that the list shows.
 
-async def add_sources(reader: ReaderRequest, page: Panes | None = None) -> Panes:
-    """Add the left pane, and the source that the list shows.
-
-    The cursor is read first, so that the page hears of changes that happen while the rest is read.
+    It comes first, with the cursor, so that the page hears of changes that happen while the rest is read.
     """
-    empty = page or await reader.empty_page()
-    sources, chosen = await reader.sidebar.load(reader.user_id), reader.place.selection
+    cursor, sources = await reader.sidebar.open(reader.user_id)
+    chosen = reader.place.selection
     feeds = sources.feeds if chosen.kind is ListKind.FEED else ()
-    return replace(empty, sources=sources, feed=next((feed for feed in feeds if feed.id == chosen.id), None))
+    feed = next((feed for feed in feeds if feed.id == chosen.id), None)
+    images = wants_images(reader.request)
+    return Panes(reader.place, reader.identity, cursor, images, sources=sources, feed=feed)
 
 
-async def load_entries(reader: ReaderRequest, after: str | None, shown: int) -> tuple[EntryPage, str]:
+async def load_entries(reader: ReaderRequest, page: Panes, after: str | None, shown: int) -> tuple[EntryPage, str]:
     """Load the list; for a search that fails, return the reason, so that the page around it stays."""
+    chosen, followed = reader.place.selection, page.followed
     try:
-        return await reader.reading.load_entries(reader.user_id, reader.place.selection, after=after, limit=shown), ""
+        return await reader.reading.load_entries(
+            reader.user_id, chosen, after=after, limit=shown, followed=followed
+        ), ""
     except (InvalidInputError, TransientError) as error:
         if not reader.place.selection.query:
             raise
@@ -252,9 +347,9 @@ async def mark_opened(reader: ReaderRequest, entry_id: int, *, read: bool) -> No
         await reader.states.mark_read(reader.user_id, [entry_id])
 
 
-async def load_article(reader: ReaderRequest, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
+async def load_article(reader: ReaderRequest, page: Panes, entry_id: int) -> tuple[ArticleView, Sequence[EntryItem]]:
     """Load the article with its neighbours, and related entries."""
-    return await reader.reading.open_article(reader.user_id, entry_id, reader.place.selection)
+    return await reader.reading.open_article(reader.user_id, entry_id, reader.place.selection, page.followed)
 
 
 async def add_progress(reader: ReaderRequest, page: Panes) -> Panes:
@@ -264,6 +359,13 @@ async def add_progress(reader: ReaderRequest, page: Panes) -> Panes:
     lines = await load_progress(reader.parts.database, reader.viewer, {feed.id for feed in page.sources.feeds}, only)
     has_model = reader.parts.settings.group(CuratorSettings).model_name
     return replace(page, works=lines, budget=await reader.costs.spent_budget() if has_model else None)
+
+
+async def add_told(reader: ReaderRequest, page: Panes) -> Panes:
+    """Add whether the person is told of new articles in this list, and of this story."""
+    subjects = [subject for subject in (page.followable, page.story) if subject]
+    told = await ArticleFollows(reader.parts.database).find_told(reader.user_id, subjects)
+    return replace(page, told=told)
 
 
 def microseconds(value: datetime) -> int:

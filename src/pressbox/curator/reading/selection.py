@@ -1,15 +1,16 @@
 """SQL for lists: which entries they have, in which order, and where a page begins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cache
 
-from sqlalchemy import BigInteger, ColumnElement, Select, and_, exists, literal, select, tuple_
+from sqlalchemy import BigInteger, BindParameter, ColumnElement, Select, and_, exists, literal, select, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from pressbox.core.db.parameters import PERSON, PersonId
 from pressbox.core.errors import InvalidInputError, NotFoundError
-from pressbox.curator.library.feed_names import feed_name
 from pressbox.curator.library.rows import (
     CategoryRow,
     EntryLabelRow,
@@ -19,10 +20,14 @@ from pressbox.curator.library.rows import (
     LabelRow,
     SubscriptionRow,
 )
-from pressbox.curator.library.visibility import in_feeds
+from pressbox.curator.library.store import feed_name, feeds_parameter, in_feeds
 from pressbox.curator.reading.domain import ListKind, Selection, Sort
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Made once: an alias copies every column of its table, which takes longer than the rest of a statement.
+_EARLIER = aliased(EntryRow)
+_STATE = aliased(EntryStateRow)
+
 _NO_CURSOR = "This is not the cursor of a page. Begin the list anew."
 
 
@@ -74,20 +79,36 @@ class Scope:
     titles: Mapping[int, str]
     feed_ids: Sequence[int]
 
+    @property
+    def followed(self) -> Sequence[int]:
+        return list(self.titles)
+
+
+@dataclass(frozen=True)
+class AnyScope:
+    """The same as parameters, for statements that are built once: `followed` and `searched` are lists of feeds."""
+
+    followed: BindParameter[Sequence[int]] = field(default_factory=lambda: feeds_parameter("followed"))
+    feed_ids: BindParameter[Sequence[int]] = field(default_factory=lambda: feeds_parameter("searched"))
+
 
 Followed = Sequence[tuple[int, str, int | None, int]]
 
 
 async def load_followed(session: AsyncSession, user_id: int) -> Followed:
     """Load a person's feeds: id, title, category, number of unread entries."""
+    rows: Followed = (await session.execute(_select_followed(), {"person": user_id})).tuples().all()
+    return rows
+
+
+@cache
+def _select_followed() -> Select[tuple[int, str, int | None, int]]:
     title = feed_name(SubscriptionRow.title)
-    statement = (
+    return (
         select(SubscriptionRow.feed_id, title, SubscriptionRow.category_id, SubscriptionRow.unread)
         .join(FeedRow, FeedRow.id == SubscriptionRow.feed_id)
-        .where(SubscriptionRow.user_id == user_id)
+        .where(SubscriptionRow.user_id == PERSON)
     )
-    rows: Followed = (await session.execute(statement)).tuples().all()
-    return rows
 
 
 async def load_scope(
@@ -106,7 +127,9 @@ async def load_scope(
     return Scope({feed_id: name for feed_id, name, *_ in rows}, chosen)
 
 
-def select_listed(user_id: int, selection: Selection, scope: Scope, *, every_copy: bool = False) -> Select[tuple[int]]:
+def select_listed(
+    user_id: PersonId, selection: Selection, scope: Scope | AnyScope, *, every_copy: bool = False
+) -> Select[tuple[int]]:
     """Select the ids of all entries in a list, unordered; each story once unless every copy is wanted."""
     statement = select(EntryRow.id).outerjoin(
         EntryStateRow, and_(EntryStateRow.entry_id == EntryRow.id, EntryStateRow.user_id == user_id)
@@ -123,18 +146,21 @@ def select_listed(user_id: int, selection: Selection, scope: Scope, *, every_cop
             statement = statement.where(in_feeds(EntryRow.feed_id, scope.feed_ids))
     if selection.kind in (ListKind.ALL, ListKind.UNREAD, ListKind.CATEGORY) and not every_copy:
         statement = statement.where(_first_of_story(selection, scope))
+    if selection.graph_added is not None:
+        # By the text, not by the date: a corrected article is not in the graph until its new text is.
+        added = EntryRow.graph_hash.is_not_distinct_from(EntryRow.content_hash)
+        statement = statement.where(EntryRow.content_hash != "", added if selection.graph_added else ~added)
     return statement.where(is_unread(user_id, selection)) if selection.wants_unread else statement
 
 
-def is_unread(user_id: int, selection: Selection) -> ColumnElement[bool]:
+def is_unread(user_id: PersonId, selection: Selection) -> ColumnElement[bool]:
     """Select unread entries by "no state that says read", not by a joined state without a date.
 
     Of the latter the planner expects one row, and sorts all that is unread instead of walking the index:
     440 ms instead of 0.4.
     """
-    state = aliased(EntryStateRow)
-    read = state.read_at.is_not(None) if selection.opened_at is None else state.read_at < selection.opened_at
-    return ~exists().where(state.entry_id == EntryRow.id, state.user_id == user_id, read)
+    read = _STATE.read_at.is_not(None) if selection.opened_at is None else _STATE.read_at < selection.opened_at
+    return ~exists().where(_STATE.entry_id == EntryRow.id, _STATE.user_id == user_id, read)
 
 
 def order_from(
@@ -151,12 +177,11 @@ def order_from(
     return statement.order_by(EntryRow.published_at.desc(), EntryRow.id.desc())
 
 
-def _first_of_story(selection: Selection, scope: Scope) -> ColumnElement[bool]:
+def _first_of_story(selection: Selection, scope: Scope | AnyScope) -> ColumnElement[bool]:
     """Keep the copy of a story that arrived first among the feeds of the list."""
-    earlier = aliased(EntryRow)
-    feeds = scope.feed_ids if selection.kind is ListKind.CATEGORY else list(scope.titles)
+    feeds = scope.feed_ids if selection.kind is ListKind.CATEGORY else scope.followed
     return ~exists().where(
-        earlier.story_id == EntryRow.story_id, earlier.id < EntryRow.id, in_feeds(earlier.feed_id, feeds)
+        _EARLIER.story_id == EntryRow.story_id, _EARLIER.id < EntryRow.id, in_feeds(_EARLIER.feed_id, feeds)
     )
 
 

@@ -1,6 +1,6 @@
 """Lists, articles and search as one person sees them, and what the person does with entries."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,14 +17,17 @@ from pressbox.curator.reading.domain import (
     ListKind,
     ListNote,
     MarkedRead,
+    OfflineMark,
     Preference,
     Selection,
     Sort,
+    SourceOfStory,
     check_name,
 )
+from pressbox.curator.reading.selection import Followed
 from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
 from pressbox.curator.reading.store import SqlReadingLists
-from pressbox.curator.search.ports import SearchReader
+from pressbox.curator.search.ports import Hit, SearchReader
 
 PAGE = 50
 MOST_LISTED = 200
@@ -32,6 +35,9 @@ LONGEST_QUERY = 500
 RELATED = 6
 # How many entries are searched for neighbours in lists that are not ordered by date.
 NEIGHBOURHOOD = 200
+# So many hits of a search are looked at for copies of one story; further pages look at more, up to the limit.
+RANKED = 1_000
+MOST_RANKED = 10_000
 
 
 class ReadingService:
@@ -44,19 +50,26 @@ class ReadingService:
         self._ingest = ingest
 
     async def load_entries(
-        self, user_id: int, selection: Selection, *, after: str | None = None, limit: int = PAGE
+        self,
+        user_id: int,
+        selection: Selection,
+        *,
+        after: str | None = None,
+        limit: int = PAGE,
+        followed: Followed | None = None,
     ) -> EntryPage:
         """Load one page of a list. By date, pages neither skip nor repeat an entry while others arrive.
 
-        "Recommended" ranks the newest 2,000 of the list; what the person judged already stands at its end.
+        "Recommended" ranks the newest 2,000 of the list; what the person judged already stands at its end. Whoever
+        knows the feeds that the person follows passes them on.
         """
         checked = check_selection(selection)
         size = max(1, min(limit, MOST_LISTED))
         if checked.query:
             return await self._search_entries(user_id, checked, after, size)
         if checked.sort is Sort.RECOMMENDED:
-            return await self._lists.load_recommended(user_id, checked, self._model, after, size)
-        return await self._lists.load_entries(user_id, checked, after, size)
+            return await self._lists.load_recommended(user_id, checked, self._model, after, size, followed)
+        return await self._lists.load_entries(user_id, checked, after, size, followed)
 
     async def load_article(self, user_id: int, entry_id: int, selection: Selection | None = None) -> ArticleView:
         """Load one entry with its body; with the list it was opened from, also its neighbours there."""
@@ -64,11 +77,11 @@ class ReadingService:
         return await self._add_neighbours(user_id, article, selection)
 
     async def open_article(
-        self, user_id: int, entry_id: int, selection: Selection
+        self, user_id: int, entry_id: int, selection: Selection, followed: Followed | None = None
     ) -> tuple[ArticleView, Sequence[EntryItem]]:
         """Load one entry with its neighbours, and related entries."""
         by_date = _if_by_date(selection)
-        article, related = await self._lists.open_article(user_id, entry_id, by_date, self._model, RELATED)
+        article, related = await self._lists.open_article(user_id, entry_id, by_date, self._model, RELATED, followed)
         return await self._add_neighbours(user_id, article, selection), related
 
     async def _add_neighbours(self, user_id: int, article: ArticleView, selection: Selection | None) -> ArticleView:
@@ -96,25 +109,39 @@ class ReadingService:
         return await self._ingest.reprocess([entry_id], fetch=True, distill=True)
 
     async def _search_entries(self, user_id: int, selection: Selection, after: str | None, limit: int) -> EntryPage:
-        feed_ids, entry_ids = await self._lists.load_search_scope(user_id, selection)
+        """Search in the list; a story that several feeds brought is one line that names the others."""
+        scope = await self._lists.load_search_scope(user_id, selection)
         offset = _offset(after)
-        if not feed_ids and not entry_ids:
+        if scope.is_empty:
             return replace(NO_ENTRIES, total=0)
-        newest_first = selection.sort is not Sort.RELEVANCE
-        hits, total = await self._search.search(selection.query, feed_ids, limit, offset, newest_first, entry_ids)
-        marked = {hit.entry_id: hit for hit in hits}
-        items = [
-            replace(item, title_html=marked[item.id].title_html, snippet_html=marked[item.id].snippet_html)
-            for item in await self._lists.load_listed(user_id, list(marked), selection)
-        ]
+        ranking = await self._search.rank(scope, min(max(RANKED, 2 * (offset + limit)), MOST_RANKED))
+        copies = await self._lists.find_copies(ranking.entry_ids)
+        stories = [entry_id for entry_id in ranking.entry_ids if entry_id not in copies]
+        shown = stories[offset : offset + limit]
+        marked = {hit.entry_id: hit for hit in await self._search.show(ranking, shown)}
+        folded = [entry_id for entry_id, first in copies.items() if first in marked]
+        items = await self._lists.load_listed(user_id, [*marked, *folded], selection)
         following = offset + limit
         return EntryPage(
-            tuple(items),
-            after=str(following) if following < total and hits else None,
+            tuple(_mark(item, marked[item.id], items, copies) for item in items if item.id in marked),
+            after=str(following) if following < len(stories) else None,
             sort=selection.sort,
             note=ListNote.NONE,
-            total=total,
+            total=ranking.total - len(copies),
         )
+
+
+def _mark(item: EntryItem, hit: Hit, items: Sequence[EntryItem], copies: Mapping[int, int]) -> EntryItem:
+    """Return a line of a search: with the hits marked, and all copies that it stands for."""
+    named = {item.id, *(other.entry_id for other in item.others)}
+    folded = tuple(
+        SourceOfStory(copy.id, copy.feed_id, copy.feed_title, copy.url)
+        for copy in items
+        if copies.get(copy.id) == item.id and copy.id not in named
+    )
+    if item.covered:
+        return replace(item, others=(*item.others, *(replace(copy, url="") for copy in folded)))
+    return replace(item, title_html=hit.title_html, snippet_html=hit.snippet_html, others=(*item.others, *folded))
 
 
 def check_selection(selection: Selection) -> Selection:
@@ -178,6 +205,10 @@ class StateService:
         if len(entry_ids) > MOST_AT_ONCE:
             raise InvalidInputError(f"At most {MOST_AT_ONCE} entries at a time.", field="entry_ids")
         await self._states.mark_read(user_id, entry_ids, read, self._now())
+
+    async def apply_marks(self, user_id: int, marks: Sequence[OfflineMark]) -> None:
+        """Apply marks that were made without network, each of them once, however often it is sent."""
+        await self._states.apply_marks(user_id, marks, self._now())
 
     async def mark_all_read(self, user_id: int, selection: Selection, *, until: datetime) -> MarkedRead:
         """Mark everything in a list that had arrived by `until`, when the person saw it.

@@ -2,16 +2,28 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
-from sqlalchemy import func, or_, select
+from sqlalchemy import Row, Select, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.feed_names import feed_name
-from pressbox.curator.library.rows import CategoryRow, EntryStateRow, FeedRow, FeedStateRow, SubscriptionRow
-from pressbox.curator.reading.domain import CategoryView, FeedT, SourceLine, SourcesView
-from pressbox.curator.reading.state_store import load_labels
+from pressbox.core.db.parameters import PERSON
+from pressbox.curator.library.domain import CrawlOutcome
+from pressbox.curator.library.rows import (
+    CategoryRow,
+    EntryLabelRow,
+    EntryStateRow,
+    FeedRow,
+    FeedStateRow,
+    LabelRow,
+    SubscriptionRow,
+)
+from pressbox.curator.library.store import feed_name
+from pressbox.curator.reading.domain import CategoryView, CountedLabel, FeedT, SourceLine, SourcesView
 
 # A feed is called what the person calls it, else what it calls itself.
 TITLE = feed_name(SubscriptionRow.title)
@@ -22,50 +34,90 @@ class SqlSidebar:
         self._database = database
 
     async def load(self, user_id: int) -> SourcesView[SourceLine]:
+        _, sources = await self.open(user_id)
+        return sources
+
+    async def open(self, user_id: int) -> tuple[int, SourcesView[SourceLine]]:
+        """Load it with the change from which a page follows it: read first, so that no later one is missed."""
         async with self._database.unit_of_work() as work:
-            return await group_feeds(work.session, user_id, await _load_lines(work.session, user_id))
+            beside = await _load_beside(work.session, user_id)
+            lines = await _load_lines(work.session, user_id)
+        return beside.cursor, _group(lines, beside)
 
 
 async def group_feeds(session: AsyncSession, user_id: int, feeds: Sequence[FeedT]) -> SourcesView[FeedT]:
     """Put the feeds below their categories, and count."""
-    categories = (
-        select(CategoryRow.id, CategoryRow.name)
-        .where(CategoryRow.user_id == user_id)
-        .order_by(CategoryRow.position, func.lower(CategoryRow.name))
+    return _group(feeds, await _load_beside(session, user_id))
+
+
+async def _load_beside(session: AsyncSession, user_id: int) -> Row[Any]:
+    """Load all of the pane but the feeds. One statement."""
+    return (await session.execute(_select_beside(), {"person": user_id})).one()
+
+
+@cache
+def _select_beside() -> Select[Any]:
+    categories = select(
+        func.array_agg(
+            aggregate_order_by(
+                func.json_build_array(CategoryRow.id, CategoryRow.name),
+                CategoryRow.position,
+                func.lower(CategoryRow.name),
+            )
+        )
+    ).where(CategoryRow.user_id == PERSON)
+    entries = select(func.count()).where(EntryLabelRow.label_id == LabelRow.id).scalar_subquery()
+    labels = select(
+        func.array_agg(
+            aggregate_order_by(
+                func.json_build_array(LabelRow.id, LabelRow.name, entries), func.lower(LabelRow.name), LabelRow.id
+            )
+        )
+    ).where(LabelRow.user_id == PERSON)
+    kept = select(func.count()).where(EntryStateRow.user_id == PERSON)
+    return select(
+        select(func.coalesce(func.max(ChangeRow.id), 0)).scalar_subquery().label("cursor"),
+        categories.scalar_subquery().label("categories"),
+        labels.scalar_subquery().label("labels"),
+        kept.where(EntryStateRow.starred_at.is_not(None)).scalar_subquery().label("starred"),
+        kept.where(EntryStateRow.preference == 1).scalar_subquery().label("up"),
     )
-    states = select(
-        func.count().filter(EntryStateRow.starred_at.is_not(None)),
-        func.count().filter(EntryStateRow.preference == 1),
-    ).where(
-        EntryStateRow.user_id == user_id,
-        or_(EntryStateRow.starred_at.is_not(None), EntryStateRow.preference == 1),
-    )
+
+
+def _group(feeds: Sequence[FeedT], beside: Row[Any]) -> SourcesView[FeedT]:
     below: dict[int | None, list[FeedT]] = defaultdict(list)
     for feed in feeds:
         below[feed.category_id].append(feed)
     views = tuple(
         CategoryView(number, name, sum(feed.unread for feed in below[number]), tuple(below[number]))
-        for number, name in (await session.execute(categories)).tuples()
+        for number, name in beside.categories or ()
     )
-    labels = await load_labels(session, user_id)
-    starred, up = (await session.execute(states)).tuples().one()
     return SourcesView(
         categories=views,
         feeds=(*(feed for category in views for feed in category.feeds), *below[None]),
-        labels=tuple(labels),
+        labels=tuple(CountedLabel(*label) for label in beside.labels or ()),
         unread=sum(feed.unread for feed in feeds),
-        starred=starred,
-        up=up,
+        starred=beside.starred,
+        up=beside.up,
         failing=sum(feed.failing for feed in feeds),
     )
 
 
 async def _load_lines(session: AsyncSession, user_id: int) -> list[SourceLine]:
     """Load the subscriptions of a person in short, by title."""
-    statement = (
+    rows = (await session.execute(_select_lines(), {"person": user_id})).tuples()
+    return [
+        SourceLine(number, title, category, unread, CrawlOutcome(outcome) if outcome else None, reason or "", paused)
+        for number, title, category, unread, outcome, reason, paused in rows
+    ]
+
+
+@cache
+def _select_lines() -> Select[Any]:
+    return (
         select(
             FeedRow.id,
-            TITLE.label("title"),
+            TITLE,
             SubscriptionRow.category_id,
             SubscriptionRow.unread,
             FeedStateRow.outcome,
@@ -74,18 +126,6 @@ async def _load_lines(session: AsyncSession, user_id: int) -> list[SourceLine]:
         )
         .join(SubscriptionRow, SubscriptionRow.feed_id == FeedRow.id)
         .outerjoin(FeedStateRow, FeedStateRow.feed_id == FeedRow.id)
-        .where(SubscriptionRow.user_id == user_id)
+        .where(SubscriptionRow.user_id == PERSON)
         .order_by(func.lower(TITLE), FeedRow.id)
     )
-    return [
-        SourceLine(
-            id=row.id,
-            title=row.title,
-            category_id=row.category_id,
-            unread=row.unread,
-            outcome=CrawlOutcome(row.outcome) if row.outcome else None,
-            reason=row.reason or "",
-            paused_at=row.paused_at,
-        )
-        for row in await session.execute(statement)
-    ]

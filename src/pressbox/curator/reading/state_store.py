@@ -1,22 +1,34 @@
 """What a person did with entries, and their labels, in PostgreSQL. The unread counts follow by triggers."""
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import BigInteger, ColumnElement, Select, delete, func, literal, select, update
+from sqlalchemy import BigInteger, ColumnElement, Select, delete, exists, func, literal, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.notices.follows import end_follow, name_subject
 from pressbox.core.quotas.store import demand
-from pressbox.curator.library.domain.changes import PERSON_CHANGED
+from pressbox.curator.library.domain import PERSON_CHANGED
 from pressbox.curator.library.quotas import LABELS
-from pressbox.curator.library.rows import EntryLabelRow, EntryRow, EntryStateRow, LabelRow
-from pressbox.curator.library.visibility import demand_visible, subscribed_by, visible_to
-from pressbox.curator.reading.domain import CountedLabel, Label, MarkedRead, Preference, Selection
+from pressbox.curator.library.rows import (
+    EntryLabelRow,
+    EntryRow,
+    EntryStateRow,
+    LabelRow,
+    OfflineMarkRow,
+    SubscriptionRow,
+)
+from pressbox.curator.library.store import demand_visible, subscribed_by, visible_to
+from pressbox.curator.library.subjects import FollowedKind
+from pressbox.curator.reading.domain import CountedLabel, Label, MarkedRead, OfflineMark, Preference, Selection
 from pressbox.curator.reading.selection import load_scope, select_listed
+
+# For so long a phone may try to send a mark again.
+MARKS_REMEMBERED = timedelta(days=90)
 
 
 class SqlReadingStates:
@@ -26,20 +38,25 @@ class SqlReadingStates:
         self._database = database
 
     async def mark_read(self, user_id: int, entry_ids: Sequence[int], read: bool, now: datetime) -> None:
-        mine = select(EntryRow.id).where(EntryRow.id.in_(entry_ids), visible_to(user_id))
         async with self._database.unit_of_work() as work:
-            chosen = list(await work.session.scalars(mine))
-            with_copies = sorted(
-                {*chosen, *await work.session.scalars(_select_copies(user_id, EntryRow.id.in_(chosen)))}
+            await _mark(work.session, user_id, entry_ids, read, now)
+            work.changed(PERSON_CHANGED, str(user_id))
+
+    async def apply_marks(self, user_id: int, marks: Sequence[OfflineMark], now: datetime) -> None:
+        """Apply what was not applied before, in this order. Entries that are gone, or somebody else's, are left alone.
+
+        A mark and the note that it was applied are one transaction: sent twice, also at once, it counts once.
+        """
+        known = insert(OfflineMarkRow).values([{"user_id": user_id, "key": mark.key} for mark in marks])
+        old = (OfflineMarkRow.user_id == user_id, OfflineMarkRow.received_at < now - MARKS_REMEMBERED)
+        async with self._database.unit_of_work() as work:
+            new = set(
+                await work.session.scalars(known.on_conflict_do_nothing().returning(OfflineMarkRow.key)),
             )
-            if read:
-                await _mark_read(work.session, user_id, select(EntryRow.id).where(EntryRow.id.in_(with_copies)), now)
-            else:
-                await work.session.execute(
-                    update(EntryStateRow)
-                    .where(EntryStateRow.user_id == user_id, EntryStateRow.entry_id.in_(with_copies))
-                    .values(read_at=None)
-                )
+            for mark in marks:
+                if mark.key in new:
+                    await _apply(work.session, user_id, mark, now)
+            await work.session.execute(delete(OfflineMarkRow).where(*old))
             work.changed(PERSON_CHANGED, str(user_id))
 
     async def mark_all_read(self, user_id: int, selection: Selection, until: datetime, now: datetime) -> MarkedRead:
@@ -49,11 +66,14 @@ class SqlReadingStates:
                 EntryRow.first_seen_at <= until, EntryStateRow.read_at.is_(None)
             )
             count = await _mark_read(work.session, user_id, seen, now)
-            # The same stories in feeds outside the list.
-            own = EntryRow.id.in_(
-                select(EntryStateRow.entry_id).where(EntryStateRow.user_id == user_id, EntryStateRow.read_at == now)
-            )
-            count += await _mark_read(work.session, user_id, _select_copies(user_id, own), now)
+            # The same stories in feeds outside the list; when all feeds were in it, nothing is left to look through.
+            if await work.session.scalar(
+                select(exists().where(SubscriptionRow.user_id == user_id, SubscriptionRow.unread > 0))
+            ):
+                own = EntryRow.id.in_(
+                    select(EntryStateRow.entry_id).where(EntryStateRow.user_id == user_id, EntryStateRow.read_at == now)
+                )
+                count += await _mark_read(work.session, user_id, _select_copies(user_id, own), now)
             work.changed(PERSON_CHANGED, str(user_id))
         return MarkedRead(count, now if count else None)
 
@@ -82,6 +102,32 @@ class SqlReadingStates:
                 statement.on_conflict_do_update(index_elements=["user_id", "entry_id"], set_=values)
             )
             work.changed(PERSON_CHANGED, str(user_id))
+
+
+async def _mark(session: AsyncSession, user_id: int, entry_ids: Sequence[int], read: bool, now: datetime) -> None:
+    chosen = EntryRow.id.in_(entry_ids) & visible_to(user_id)
+    mine = select(EntryRow.id).where(chosen).union(_select_copies(user_id, chosen))
+    with_copies = sorted(await session.scalars(mine))
+    if read:
+        await _mark_read(session, user_id, select(EntryRow.id).where(EntryRow.id.in_(with_copies)), now)
+        return
+    await session.execute(
+        update(EntryStateRow)
+        .where(EntryStateRow.user_id == user_id, EntryStateRow.entry_id.in_(with_copies))
+        .values(read_at=None)
+    )
+
+
+async def _apply(session: AsyncSession, user_id: int, mark: OfflineMark, now: datetime) -> None:
+    if mark.read is not None:
+        await _mark(session, user_id, [mark.entry_id], mark.read, now)
+    if mark.starred is None:
+        return
+    visible = select(EntryRow.id).where(EntryRow.id == mark.entry_id, visible_to(user_id))
+    if await session.scalar(visible) is not None:
+        values = {"starred_at": now if mark.starred else None}
+        statement = insert(EntryStateRow).values(user_id=user_id, entry_id=mark.entry_id, **values)
+        await session.execute(statement.on_conflict_do_update(index_elements=["user_id", "entry_id"], set_=values))
 
 
 async def _mark_read(session: AsyncSession, user_id: int, entry_ids: Select[tuple[int]], now: datetime) -> int:
@@ -128,6 +174,7 @@ class SqlLabels:
             async with self._database.unit_of_work() as work:
                 if not (await work.session.scalars(renamed.returning(LabelRow.id))).all():
                     raise NotFoundError(_NO_LABEL)
+                await name_subject(work.session, user_id, FollowedKind.LABEL.subject(label_id), name)
                 work.changed(PERSON_CHANGED, str(user_id))
         except IntegrityError as error:
             raise ConflictError("Another label has this name already.") from error
@@ -137,6 +184,7 @@ class SqlLabels:
         async with self._database.unit_of_work() as work:
             if not (await work.session.scalars(gone.returning(LabelRow.id))).all():
                 raise NotFoundError(_NO_LABEL)
+            await end_follow(work, user_id, FollowedKind.LABEL.subject(label_id))
             work.changed(PERSON_CHANGED, str(user_id))
 
     async def set(self, user_id: int, entry_id: int, names: Sequence[str]) -> Sequence[Label]:

@@ -7,7 +7,7 @@ from pressbox.core.app import Resources
 from pressbox.core.audiences.contracts import PERSON_KIND
 from pressbox.core.live.admission import audiences_by_id
 from pressbox.curator.ingest.starter import ingest_starter
-from pressbox.curator.library.domain.changes import PERSON_CHANGED
+from pressbox.curator.library.domain import PERSON_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.reading.service import ReadingService, StateService
 from pressbox.curator.reading.state_store import SqlLabels, SqlReadingStates
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.reading import api, pages
+    from pressbox.curator.reading import api, follows, pages
 
-    return api.router, pages.router
+    return api.router, follows.api, follows.pages, pages.router
 
 
 # Who reads what is private: a person's own topic has to be named.

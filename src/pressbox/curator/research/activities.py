@@ -11,7 +11,7 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import BOUNDED, QUICK
 from pressbox.curator.library.contracts import heavy_queue
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import CuratorPolicy
 from pressbox.curator.models.domain import trace_id
 from pressbox.curator.models.waiting import UNAVAILABLE, retry_later
 from pressbox.curator.research.contracts import (
@@ -20,9 +20,7 @@ from pressbox.curator.research.contracts import (
     ResearchStepDone,
     ResearchStepInput,
 )
-from pressbox.curator.research.domain.extracts import find_quote
-from pressbox.curator.research.domain.report import check_citations, write_from_notes
-from pressbox.curator.research.domain.research import (
+from pressbox.curator.research.domain import (
     EndedBy,
     Material,
     Note,
@@ -46,6 +44,7 @@ from pressbox.curator.research.domain.research import (
     usable_questions,
     write_position,
 )
+from pressbox.curator.research.extracts import check_citations, find_quote, write_from_notes
 from pressbox.curator.research.ports import LinkedPages, Readings, Researcher, ResearcherReply, ResearchSteps
 from pressbox.curator.search.ports import Retriever
 from pressbox.curator.text.plain_text import shorten

@@ -10,7 +10,7 @@ from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWork
 from pressbox.core.web.pages.access import provide
 from pressbox.curator.reading.access import LARGEST_ID, Reader
 from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
-from pressbox.curator.research.domain.research import (
+from pressbox.curator.research.domain import (
     LONGEST_QUESTION,
     EndedBy,
     Limits,

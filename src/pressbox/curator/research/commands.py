@@ -12,7 +12,7 @@ from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST
 
 if TYPE_CHECKING:
     from pressbox.core.app import Resources
-    from pressbox.curator.research.domain.research import Run
+    from pressbox.curator.research.domain import Run
 
 trigger = typer.Typer()
 
@@ -40,7 +40,7 @@ def deep_research(
     async def run(resources: Resources, owner: int) -> Run:
         from pressbox.core.temporal import control
         from pressbox.curator.research.contracts import research_workflow_id
-        from pressbox.curator.research.domain.research import Limits
+        from pressbox.curator.research.domain import Limits
         from pressbox.curator.research.wiring import research_service
 
         service = research_service(resources)

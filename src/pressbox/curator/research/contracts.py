@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.research.domain.research import EndedBy, ResearchState
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress, DeferrableResult
+from pressbox.curator.library.domain import CuratorPolicy
+from pressbox.curator.research.domain import EndedBy, ResearchState
 
 DEEP_RESEARCH = "DeepResearchWorkflow"
 RESEARCH_STOPPED = "stop_requested"

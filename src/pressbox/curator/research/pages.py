@@ -13,10 +13,10 @@ from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
 from pressbox.curator.evaluate.service import EvaluationService
 from pressbox.curator.evaluate.wiring import evaluation_service
-from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
+from pressbox.curator.library.domain import RESEARCH_CHANGED
 from pressbox.curator.reading.access import LARGEST_ID, PATH, Reader, cursor, read_number
-from pressbox.curator.reading.passages import ID
-from pressbox.curator.research.domain.research import (
+from pressbox.curator.reading.extensions import ID
+from pressbox.curator.research.domain import (
     LONGEST_QUESTION,
     Limits,
     Quote,

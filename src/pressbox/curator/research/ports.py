@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.research.domain.extracts import Span
-from pressbox.curator.research.domain.research import (
+from pressbox.core.errors import TransientError
+from pressbox.curator.articles.domain import Extractor, PageReader
+from pressbox.curator.ingest.fetcher import HostRateLimiter
+from pressbox.curator.library.domain import CuratorPolicy
+from pressbox.curator.research.domain import (
     Limits,
     Link,
     Material,
@@ -16,6 +18,7 @@ from pressbox.curator.research.domain.research import (
     ResearchState,
     Run,
     Source,
+    Span,
     Step,
 )
 
@@ -157,3 +160,16 @@ class ResearchWorkflows(Protocol):
         ...
 
     async def cancel(self, run_id: int) -> None: ...
+
+
+class GuardedLinkedPages:
+    def __init__(self, reader: PageReader, extractor: Extractor, rate_limiter: HostRateLimiter) -> None:
+        self._reader = reader
+        self._extractor = extractor
+        self._rate_limiter = rate_limiter
+
+    async def text(self, url: str, policy: CuratorPolicy) -> str:
+        if await self._rate_limiter.wait(url, policy.host_delay) is not None:
+            raise TransientError("This host asked for a pause.")
+        page = await self._reader.read(url, policy.page_bytes)
+        return (await self._extractor.extract(page, ())).text

@@ -9,8 +9,8 @@ from markupsafe import Markup, escape
 from pressbox.core.errors import ConflictError
 from pressbox.curator.ask.domain import Piece, PieceKind, clean_markdown, escape_markdown, markdown_address, pieces
 from pressbox.curator.reading.access import PATH
-from pressbox.curator.research.domain.report import one_line
-from pressbox.curator.research.domain.research import ResearchMethod, Run, Source
+from pressbox.curator.research.domain import ResearchMethod, Run, Source
+from pressbox.curator.research.extracts import one_line
 
 EXTRACTS = "Extracts: every sentence is quoted from the article that it names. No model took part."
 _STYLE = Markup(

@@ -9,8 +9,8 @@ from temporalio.service import RPCError, RPCStatusCode
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import ConflictError, InvalidInputError
 from pressbox.core.temporal.client import translate_rpc_errors
-from pressbox.curator.library.domain.policy import CuratorPolicy
-from pressbox.curator.library.starter import RPC_TIMEOUT, Starter
+from pressbox.curator.library.domain import CuratorPolicy
+from pressbox.curator.library.starter import RPC_TIMEOUT, SOMEBODY_WAITS, Starter
 from pressbox.curator.research.bounds import LEAST_TOKENS, LONGEST_MINUTES, MOST_ROUNDS, MOST_TOKENS
 from pressbox.curator.research.contracts import (
     DEEP_RESEARCH,
@@ -19,7 +19,7 @@ from pressbox.curator.research.contracts import (
     DeepResearchInput,
     research_workflow_id,
 )
-from pressbox.curator.research.domain.research import LONGEST_QUESTION, Limits, ResearchState, Run
+from pressbox.curator.research.domain import LONGEST_QUESTION, Limits, ResearchState, Run
 from pressbox.curator.research.ports import Draft, ResearchRuns, ResearchWorkflows
 
 RUNS_SHOWN = 50
@@ -108,6 +108,7 @@ class ResearchStarter(Starter):
                 id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
                 id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
                 rpc_timeout=RPC_TIMEOUT,
+                priority=SOMEBODY_WAITS,
             )
         return handle.id
 

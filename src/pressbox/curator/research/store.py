@@ -31,12 +31,11 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.quotas.store import demand
 from pressbox.curator.context.store import EntryLinkRow
 from pressbox.curator.evaluate.domain import LONGEST_TEXT, Judged, SubjectKind, limit_contexts
-from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
+from pressbox.curator.library.domain import RESEARCH_CHANGED
 from pressbox.curator.library.quotas import RESEARCH
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow
-from pressbox.curator.library.store import SqlStore
-from pressbox.curator.library.visibility import visible_to
-from pressbox.curator.research.domain.research import (
+from pressbox.curator.library.store import SqlStore, visible_to
+from pressbox.curator.research.domain import (
     Limits,
     Link,
     Outcome,
@@ -48,8 +47,8 @@ from pressbox.curator.research.domain.research import (
     StepKind,
     StepState,
 )
-from pressbox.curator.research.model import PROMPT_VERSION
 from pressbox.curator.research.ports import Draft
+from pressbox.curator.research.researchers import PROMPT_VERSION
 from pressbox.curator.text.plain_text import make_storable
 
 

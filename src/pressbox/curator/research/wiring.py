@@ -6,22 +6,21 @@ from typing import TYPE_CHECKING
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.audiences.members import AudienceKind
 from pressbox.core.live.admission import audiences_by_id
+from pressbox.core.temporal.pinning import upgrading
 from pressbox.curator.articles.page_reader import GuardedPageReader
 from pressbox.curator.articles.wiring import extractor
 from pressbox.curator.ask.wiring import retriever
 from pressbox.curator.graph.wiring import graph_store
 from pressbox.curator.ingest.wiring import rate_limiter
+from pressbox.curator.library.audiences import RESEARCHER
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
-from pressbox.curator.library.domain.audiences import RESEARCHER
-from pressbox.curator.library.domain.changes import RESEARCH_CHANGED
+from pressbox.curator.library.domain import RESEARCH_CHANGED
 from pressbox.curator.library.slice import Slice, change_topic
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.research.activities import ResearchActivities
-from pressbox.curator.research.domain.research import Limits
-from pressbox.curator.research.linked_pages import GuardedLinkedPages
-from pressbox.curator.research.model import ModelResearcher
-from pressbox.curator.research.offline import GraphNeighbours, OfflineResearcher
-from pressbox.curator.research.ports import Researcher
+from pressbox.curator.research.domain import Limits
+from pressbox.curator.research.ports import GuardedLinkedPages, Researcher
+from pressbox.curator.research.researchers import GraphNeighbours, ModelResearcher, OfflineResearcher
 from pressbox.curator.research.service import ResearchService, ResearchStarter
 from pressbox.curator.research.store import SqlReadings, SqlResearch, owns_run
 from pressbox.curator.research.workflow import DeepResearchWorkflow
@@ -75,7 +74,7 @@ def routers() -> "Sequence[APIRouter]":
 
 
 SLICE = Slice(
-    workflows=(DeepResearchWorkflow,),
+    workflows=(upgrading(DeepResearchWorkflow),),
     activities=activities,
     topics=(change_topic(RESEARCH_CHANGED, audiences_by_id(RESEARCHER), by_name=True),),
     audiences=(AudienceKind(RESEARCHER, owns_run),),

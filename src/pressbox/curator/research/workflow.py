@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import Method, call, failure_reason, start_detached
     from pressbox.curator.evaluate.contracts import EVALUATION, EvaluationInput, EvaluationMode, evaluation_workflow_id
-    from pressbox.curator.library.domain.audiences import researcher_of
+    from pressbox.curator.library.audiences import researcher_of
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.models.waiting import SHORTEST_WAIT, WAITING
     from pressbox.curator.research.activities import ResearchActivities
@@ -23,7 +23,7 @@ with workflow.unsafe.imports_passed_through():
         ResearchStepDone,
         ResearchStepInput,
     )
-    from pressbox.curator.research.domain.research import EndedBy, Limits, ResearchState, bound_reached
+    from pressbox.curator.research.domain import EndedBy, Limits, ResearchState, bound_reached
 
 NOTHING = timedelta(0)
 

@@ -1,5 +1,7 @@
 """The effects on the search index and on vectors. Whatever writes the index runs on its own queue, one at a time."""
 
+from collections.abc import Sequence
+
 from temporalio import activity
 
 from pressbox.core.temporal.calls import call_with
@@ -19,8 +21,18 @@ from pressbox.curator.search.contracts import (
     RemoveDocumentsInput,
     SelectForEmbeddingInput,
 )
-from pressbox.curator.search.domain.identity import DamagedIndexError, IndexCondition, compare_commits
-from pressbox.curator.search.ports import Embedder, EmbeddingStore, IndexRebuild, IndexStore, SearchIndex
+from pressbox.curator.search.ports import (
+    DamagedIndexError,
+    Embedder,
+    EmbeddingStore,
+    IndexCondition,
+    IndexRebuild,
+    IndexStore,
+    SearchIndex,
+    compare_commits,
+)
+
+TEXTS_AT_ONCE = 8
 
 
 class IndexSelection:
@@ -145,6 +157,10 @@ class EmbeddingActivities:
     async def compute_embeddings(self, input: EntryIds) -> EmbeddedBatch:
         async with Heartbeat():
             texts = await self._entries.load_texts(input.entry_ids)
-            vectors = await self._embedder.embed(tuple(texts.values())) if texts else ()
+            vectors: list[Sequence[float]] = []
+            # A process computes one call at a time: between two of these, a question has its turn.
+            waiting = tuple(texts.values())
+            for begin in range(0, len(waiting), TEXTS_AT_ONCE):
+                vectors += await self._embedder.embed(waiting[begin : begin + TEXTS_AT_ONCE])
             computed = await self._entries.save_embeddings(self._embedder.model, dict(zip(texts, vectors, strict=True)))
         return EmbeddedBatch(computed=computed, skipped=len(input.entry_ids) - computed)

@@ -2,8 +2,8 @@
 
 from pydantic import Field
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress
 
 REINDEX_WORKFLOW = "curator-reindex"
 PRUNE_WORKFLOW = "curator-prune"

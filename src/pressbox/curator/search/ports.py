@@ -1,13 +1,74 @@
-"""What the search index, embedding and retrieval need."""
+"""What the search index, embedding and retrieval need, and whether an index is the one that the database knows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Protocol
 
+from pressbox.core.errors import TransientError
 from pressbox.curator.search.contracts import EmbeddingSelection
-from pressbox.curator.search.domain.identity import FoundIndex, KnownIndex
 from pressbox.curator.search.domain.passages import Passage
+
+
+class DamagedIndexError(TransientError):
+    """What is on disk cannot be read as an index of this version."""
+
+
+class IndexCondition(StrEnum):
+    EMPTY = "empty"
+    GOOD = "good"
+    # It is being rebuilt and searched meanwhile.
+    INCOMPLETE = "incomplete"
+    MISSING = "missing"
+    # Of another database, or older or newer than what the database knows: one of the two was restored or replaced.
+    FOREIGN = "foreign"
+
+    @property
+    def usable(self) -> bool:
+        return self in (IndexCondition.EMPTY, IndexCondition.GOOD, IndexCondition.INCOMPLETE)
+
+
+@dataclass(frozen=True)
+class KnownIndex:
+    """The index as the database knows it. `generation` is empty when an index is known to exist, but not which."""
+
+    generation: str
+    commit_number: int
+    # A write had begun and its end was not recorded.
+    writing: bool
+    complete: bool
+
+
+@dataclass(frozen=True)
+class FoundIndex:
+    """The index on disk: its generation, and the number of its last commit, which only grows."""
+
+    generation: str
+    commit_number: int
+
+
+def compare_generations(known: KnownIndex | None, found: FoundIndex | None) -> IndexCondition:
+    """Compare as a reader does, for whom the writer may be a commit ahead."""
+    if known is None:
+        # Ids of another database would show its articles under the names of ours.
+        return IndexCondition.EMPTY if found is None else IndexCondition.FOREIGN
+    if found is None:
+        return IndexCondition.MISSING
+    if known.generation not in ("", found.generation):
+        return IndexCondition.FOREIGN
+    return IndexCondition.GOOD if known.complete else IndexCondition.INCOMPLETE
+
+
+def compare_commits(known: KnownIndex | None, found: FoundIndex | None) -> IndexCondition:
+    """Compare as the only writer does, who knows which commit was the last."""
+    condition = compare_generations(known, found)
+    if known is None or found is None or not condition.usable or not known.generation:
+        return condition
+    is_expected = found.commit_number == known.commit_number or (
+        known.writing and found.commit_number > known.commit_number
+    )
+    return condition if is_expected else IndexCondition.FOREIGN
 
 
 class Embedder(Protocol):
@@ -32,7 +93,7 @@ class IndexDocument:
 
 
 class SearchIndex(Protocol):
-    """The full-text index. Only the index queue writes, from one process."""
+    """The full-text index. Only the index queue writes; an index on disk from one process at a time."""
 
     async def add(self, documents: Iterable[IndexDocument], generation: str = "") -> None: ...
 
@@ -45,7 +106,7 @@ class SearchIndex(Protocol):
     async def document_ids(self, after: int, limit: int) -> Sequence[int]: ...
 
     async def find(self) -> FoundIndex | None:
-        """Return which index is on disk; raise TransientError when it cannot be read."""
+        """Return which index there is; raise TransientError when it cannot be read."""
         ...
 
 
@@ -63,16 +124,52 @@ class Hit:
     snippet_html: str
 
 
+@dataclass(frozen=True)
+class SearchScope:
+    """What to search for, and among which feeds or entries: None is all of them. By relevance, or the newest first."""
+
+    query: str
+    feed_ids: Sequence[int] | None = None
+    entry_ids: Sequence[int] | None = None
+    newest_first: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return any(numbers is not None and not numbers for numbers in (self.feed_ids, self.entry_ids))
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The first entries that a search found, in its order, and the number of all; with `typos`, also by near words."""
+
+    scope: SearchScope
+    entry_ids: Sequence[int]
+    total: int
+    typos: bool = False
+
+
 class SearchReader(Protocol):
-    async def search(
-        self,
-        query: str,
-        feed_ids: Sequence[int] | None,
-        limit: int,
-        offset: int,
-        newest_first: bool,
-        entry_ids: Sequence[int] | None = None,
-    ) -> tuple[Sequence[Hit], int]: ...
+    async def rank(self, scope: SearchScope, limit: int) -> Ranking:
+        """Find entries without their texts: many are as cheap as a few."""
+        ...
+
+    async def show(self, ranking: Ranking, entry_ids: Sequence[int]) -> Sequence[Hit]:
+        """Return some entries of a ranking with what they are shown with, in this order."""
+        ...
+
+    async def search(self, scope: SearchScope, limit: int, offset: int = 0) -> tuple[Sequence[Hit], int]:
+        """Return a page of hits and the number of all hits."""
+        ...
+
+
+class IndexReader(SearchReader, Protocol):
+    """What an implementation of the index offers: searching, and saying which one it is."""
+
+    async def search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
+        """Return entries that have some of these terms, best first. For questions, which are not typed as queries."""
+        ...
+
+    async def find(self) -> FoundIndex | None: ...
 
 
 class IndexStore(Protocol):
@@ -119,6 +216,10 @@ class IndexStore(Protocol):
 
 class EmbeddingStore(Protocol):
     """Vectors of entries, and the entries that lack one of the present model."""
+
+    async def lacks_vectors(self, model: str) -> bool:
+        """Whether an entry lacks its vector, without looking at those that have one."""
+        ...
 
     async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection: ...
 

@@ -11,10 +11,10 @@ from sqlalchemy.orm import aliased
 
 from pressbox.core.errors import ConfigurationError, PressboxError, TransientError
 from pressbox.core.logs import get_logger
-from pressbox.curator.library.feed_names import feed_name
+from pressbox.core.spoilers.store import load_guarded
+from pressbox.core.spoilers.titles import find_told
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow, FeedRow, SubscriptionRow
-from pressbox.curator.library.store import SqlStore
-from pressbox.curator.library.visibility import demand_visible, visible_to
+from pressbox.curator.library.store import SqlStore, demand_visible, feed_name, visible_to
 from pressbox.curator.search.domain.passages import (
     Candidate,
     Excerpt,
@@ -53,9 +53,10 @@ class TermSearch(Protocol):
 
 
 class HybridRetriever:
-    """A search that fails is left out with a warning in the log; the others still answer.
+    """Vectors or a graph that fail are left out with a warning in the log; the others still answer.
 
-    When these find nothing, its error is raised: nobody can say then that there is nothing to find.
+    When these find nothing, the error is raised: nobody can say then that there is nothing to find. Without an index
+    of words nobody is answered at all: an answer that lacks what everybody can read in the articles is worse than none.
     """
 
     def __init__(
@@ -81,7 +82,11 @@ class HybridRetriever:
             candidates = [Candidate(entry_id, 1.0, ())]
         else:
             candidates = await self._find_candidates(user_id, question, vector, ALL_SEARCHES, errors)
-        articles = _one_per_story(await self._articles.load(user_id, [one.entry_id for one in candidates]))
+        loaded = await self._articles.load(user_id, [one.entry_id for one in candidates])
+        if entry_id is None:
+            # Whoever asks about one article has opened it. In what is looked up for them no hidden score is quoted.
+            loaded = await self._articles.leave_out_told(user_id, loaded)
+        articles = _one_per_story(loaded)
         return await self._find_passages(question, vector, articles[:ENTRIES_READ], candidates, limit)
 
     async def find_entries(
@@ -183,6 +188,12 @@ class SqlArticles(SqlStore):
         async with self._database.unit_of_work() as work:
             await demand_visible(work.session, user_id, entry_id)
 
+    async def leave_out_told(self, user_id: int, articles: Sequence[Article]) -> Sequence[Article]:
+        """Those that do not tell the score of a match that the person does not want to know yet."""
+        async with self._database.unit_of_work() as work:
+            guarded = await load_guarded(work.session, user_id)
+        return [one for one in articles if not find_told(f"{one.title}\n{one.summary}\n{one.text}", guarded)]
+
     async def load(self, user_id: int, entry_ids: Sequence[int]) -> Sequence[Article]:
         """Return those of these entries that the person may see, in the order given."""
         if not entry_ids:
@@ -216,6 +227,8 @@ async def _search(name: FoundBy, search: Awaitable[Sequence[int]], errors: list[
     try:
         return await search
     except (TransientError, ConfigurationError) as error:
+        if name is FoundBy.FULL_TEXT:
+            raise
         log.warning("retrieval_limited", msg=f"Questions are answered without {name.value}", reason=error.message)
         errors.append(error)
         return ()

@@ -1,15 +1,20 @@
-"""Searching for people: an index that lacks articles says so instead of finding nothing."""
+"""Searching for people, and what the status page says of it: an index that lacks articles says so."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from pressbox.core.errors import TransientError
-from pressbox.core.logs import get_logger
-from pressbox.curator.search.domain.identity import DamagedIndexError, IndexCondition, compare_generations
-from pressbox.curator.search.index.reader import TantivyReader
-from pressbox.curator.search.ports import Hit
+from pressbox.core.app import Resources
+from pressbox.core.errors import PressboxError, TransientError
+from pressbox.core.health import HealthState, PartHealth
+from pressbox.curator.search.ports import (
+    DamagedIndexError,
+    Hit,
+    IndexCondition,
+    IndexReader,
+    Ranking,
+    SearchScope,
+    compare_generations,
+)
 from pressbox.curator.search.store import SqlIndexStore
-
-log = get_logger(__name__)
 
 # Has the writer look at the index now, and not when the next round begins.
 RequestCheck = Callable[[], Awaitable[None]]
@@ -22,42 +27,44 @@ MESSAGES = {
 
 
 class ArticleSearch:
-    """Searches the index on disk, and asks for it to be checked when something is wrong with it."""
+    """Searches the index, and asks for it to be checked when something is wrong with it."""
 
-    def __init__(self, reader: TantivyReader, store: SqlIndexStore, request_check: RequestCheck | None = None) -> None:
+    def __init__(self, reader: IndexReader, store: SqlIndexStore, request_check: RequestCheck | None = None) -> None:
         self._reader = reader
         self._store = store
         self._request_check = request_check
 
-    async def search(
-        self,
-        query: str,
-        feed_ids: Sequence[int] | None,
-        limit: int,
-        offset: int,
-        newest_first: bool,
-        entry_ids: Sequence[int] | None = None,
-    ) -> tuple[Sequence[Hit], int]:
-        """Return a page of hits and their number; raise TransientError where "nothing" might not be true."""
+    async def rank(self, scope: SearchScope, limit: int) -> Ranking:
+        """Find entries without their texts; raise TransientError where "nothing" might not be true."""
         try:
-            hits, total = await self._reader.search(query, feed_ids, limit, offset, newest_first, entry_ids)
+            ranking = await self._reader.rank(scope, limit)
         except DamagedIndexError:
             await self._doubt_index()
             raise
-        if not total:
+        if not ranking.total:
             await self._require_complete()
-        return hits, total
+        return ranking
+
+    async def show(self, ranking: Ranking, entry_ids: Sequence[int]) -> Sequence[Hit]:
+        return await self._reader.show(ranking, entry_ids)
+
+    async def search(self, scope: SearchScope, limit: int, offset: int = 0) -> tuple[Sequence[Hit], int]:
+        """Return a page of hits, every copy of a story among them, and their number."""
+        ranking = await self.rank(scope, limit + offset)
+        return await self.show(ranking, ranking.entry_ids[offset:]), ranking.total
 
     async def search_any(self, terms: Sequence[str], feed_ids: Sequence[int], limit: int) -> Sequence[int]:
-        """Return entries that have some of these terms; none without a usable index: meaning answers questions too."""
+        """Return entries that have some of these terms; raise TransientError without a usable index."""
         try:
             found = await self._reader.search_any(terms, feed_ids, limit)
-            if found or (await self.find_condition()).usable:
-                return found
-        except DamagedIndexError as error:
-            log.warning("index_damaged", msg=error.message)
-        await self._doubt_index()
-        return ()
+        except DamagedIndexError:
+            await self._doubt_index()
+            raise
+        condition = IndexCondition.GOOD if found else await self.find_condition()
+        if not condition.usable:
+            await self._doubt_index()
+            raise TransientError(MESSAGES[condition])
+        return found
 
     async def find_condition(self) -> IndexCondition:
         condition = await self._compare()
@@ -79,3 +86,32 @@ class ArticleSearch:
     async def _compare(self) -> IndexCondition:
         found = await self._reader.find()
         return compare_generations(await self._store.known_index(), found)
+
+
+# Any word will do: a broken index says so whatever is looked for.
+CANARY = "news"
+ADVICE = (
+    "It rebuilds itself within minutes. If this stays, look whether web and the workers of curator-index and "
+    "curator-heavy have the same PRESSBOX_CURATOR_INDEX and, with tantivy, share its folder "
+    "(PRESSBOX_CURATOR_INDEX_PATH)."
+)
+
+
+async def check_search(resources: Resources) -> Sequence[PartHealth]:
+    from pressbox.curator.search.wiring import article_search
+
+    return (await search_part(article_search(resources)),)
+
+
+async def search_part(search: ArticleSearch) -> PartHealth:
+    try:
+        condition = await search.find_condition()
+        if condition.usable:
+            await search.search(SearchScope(CANARY), 1)
+    except PressboxError as error:
+        return PartHealth("search", HealthState.WARNING, error.message, ADVICE)
+    if condition is IndexCondition.EMPTY:
+        return PartHealth("search", HealthState.OK, "Nothing is indexed yet.")
+    if condition in MESSAGES:
+        return PartHealth("search", HealthState.WARNING, MESSAGES[condition], ADVICE)
+    return PartHealth("search", HealthState.OK, "The search index answers.")

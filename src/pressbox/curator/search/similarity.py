@@ -7,7 +7,7 @@ from sqlalchemy import Select, String, and_, bindparam, cast, func, select, type
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.curator.library.rows import EntryEmbeddingRow, EntryRow, EntryStateRow
-from pressbox.curator.library.visibility import in_feeds
+from pressbox.curator.library.store import in_feeds
 
 # A story may occur several times: so many times the wanted number of entries are read.
 _COPIES = 4

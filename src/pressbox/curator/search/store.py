@@ -19,18 +19,25 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.types import BigInteger, Text
 
 from pressbox.core.db.database import Database
-from pressbox.curator.library.domain.entries import DistilState, FetchState
+from pressbox.curator.following.telling import tell_of_articles
+from pressbox.curator.library.domain import DistilState, FetchState
 from pressbox.curator.library.rows import EntryBodyRow, EntryEmbeddingRow, EntryRow, RemovedEntryRow, SearchIndexRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.search.contracts import EmbeddingSelection
-from pressbox.curator.search.domain.identity import FoundIndex, KnownIndex
-from pressbox.curator.search.ports import IndexDocument
-from pressbox.curator.text.plain_text import to_plain_text
+from pressbox.curator.search.documents import load_documents
+from pressbox.curator.search.followed import match_searches
+from pressbox.curator.search.ports import FoundIndex, IndexDocument, KnownIndex
 
 _MARK_INDEXED = text("""
     UPDATE curator.entries AS e SET indexed_hash = n.hash
     FROM unnest(:ids, :hashes) AS n (id, hash) WHERE e.id = n.id
 """).bindparams(bindparam("ids", type_=ARRAY(BigInteger)), bindparam("hashes", type_=ARRAY(Text)))
+
+_MARK_EMBEDDED = text("""
+    UPDATE curator.entries AS e SET vector_hash = n.hash
+    FROM unnest(:ids, :hashes) AS n (id, hash) WHERE e.id = n.id
+""").bindparams(bindparam("ids", type_=ARRAY(BigInteger)), bindparam("hashes", type_=ARRAY(Text)))
+_FORGET_VECTORS = text("UPDATE curator.entries SET vector_hash = NULL WHERE vector_hash IS NOT NULL")
 
 # Models read only the beginning of a text.
 _LONGEST_TEXT = 8_000
@@ -46,29 +53,8 @@ _LOCK = 0x56_45_43_54  # "VECT": two that meet a new model together take turns
 
 class SqlIndexStore(SqlStore):
     async def load_documents(self, entry_ids: Sequence[int]) -> Sequence[IndexDocument]:
-        statement = (
-            select(EntryRow, EntryBodyRow.filtered_content, EntryBodyRow.feed_content)
-            .join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
-            .where(EntryRow.id.in_(entry_ids))
-            .order_by(EntryRow.id)
-        )
         async with self._database.unit_of_work() as work:
-            rows = (await work.session.execute(statement)).tuples().all()
-        return [
-            IndexDocument(
-                entry_id=row.id,
-                feed_id=row.feed_id,
-                title=row.title,
-                summary=row.summary,
-                filtered_content=filtered_content,
-                # Where the feed's text is the article, its words are indexed already.
-                feed_content=to_plain_text(feed_content) if row.fetch_state == FetchState.FETCHED else "",
-                author=row.author,
-                published_at=row.published_at,
-                shown_hash=row.shown_hash,
-            )
-            for row, filtered_content, feed_content in rows
-        ]
+            return await load_documents(work.session, entry_ids)
 
     async def ids_after(self, after_entry_id: int, limit: int) -> Sequence[int]:
         return await self._ids(select(EntryRow.id).where(EntryRow.id > after_entry_id).order_by(EntryRow.id), limit)
@@ -83,9 +69,13 @@ class SqlIndexStore(SqlStore):
         # Whoever writes several entries locks them in the order of their ids, so that nobody waits in a circle.
         ordered = dict(sorted(hashes.items()))
         async with self._database.unit_of_work() as work:
-            locked = select(EntryRow.id).where(EntryRow.id.in_(ordered)).order_by(EntryRow.id)
-            await work.session.execute(locked.with_for_update(key_share=True))
+            locked = select(EntryRow.id, EntryRow.indexed_hash).where(EntryRow.id.in_(ordered)).order_by(EntryRow.id)
+            held = (await work.session.execute(locked.with_for_update(key_share=True))).tuples().all()
             await work.session.execute(_MARK_INDEXED, {"ids": list(ordered), "hashes": list(ordered.values())})
+            # Whoever comes second, or again, finds a hash here.
+            fresh = [entry_id for entry_id, known in held if known is None]
+            if fresh:
+                await tell_of_articles(work, fresh, await match_searches(work.session, fresh))
 
     async def known_index(self) -> KnownIndex | None:
         async with self._database.unit_of_work() as work:
@@ -141,8 +131,13 @@ class SqlEmbeddingStore(SqlStore):
         # Models whose database index is known to exist.
         self._indexed: set[str] = set()
 
+    async def lacks_vectors(self, model: str) -> bool:
+        missing = await self._missing(model)
+        async with self._database.unit_of_work() as work:
+            return await work.session.scalar(select(EntryRow.id).where(missing).limit(1)) is not None
+
     async def select_for_embedding(self, model: str, after_entry_id: int, limit: int) -> EmbeddingSelection:
-        missing = _lacks_vector(model)
+        missing = await self._missing(model)
         page = select(EntryRow.id).where(missing, EntryRow.id > after_entry_id).order_by(EntryRow.id).limit(limit)
         count = select(func.count()).select_from(EntryRow).where(missing, EntryRow.id > after_entry_id)
         async with self._database.unit_of_work() as work:
@@ -184,7 +179,23 @@ class SqlEmbeddingStore(SqlStore):
                     for entry_id, shown in hashes.items()
                 ],
             )
+            await work.session.execute(_MARK_EMBEDDED, {"ids": list(hashes), "hashes": list(hashes.values())})
         return len(hashes)
+
+    async def _missing(self, model: str) -> ColumnElement[bool]:
+        if not await self._is_in_use(model):
+            return _lacks_vector(model)
+        # Only then the partial index tells which are missing; for a new model all are.
+        return and_(EntryRow.vector_hash.is_distinct_from(EntryRow.shown_hash), _lacks_vector(model))
+
+    async def _is_in_use(self, model: str) -> bool:
+        """Whether vectors of this model were stored before: then `vector_hash` is about them."""
+        if model not in self._indexed:
+            async with self._database.unit_of_work() as work:
+                digest = await work.session.scalar(select(func.md5(model)))
+                if await work.session.scalar(select(func.to_regclass(_index_name(digest)))) is not None:
+                    self._indexed.add(model)
+        return model in self._indexed
 
     async def _ensure_index(self, session: AsyncSession, model: str, dimensions: int) -> None:
         """Create the partial index of a model with its first vectors, when that takes no time."""
@@ -192,10 +203,12 @@ class SqlEmbeddingStore(SqlStore):
             return
         await session.execute(select(func.pg_advisory_xact_lock(_LOCK)))
         digest, quoted = (await session.execute(select(func.md5(model), func.quote_literal(model)))).tuples().one()
-        name = f"ix_entry_embeddings_{digest[:16]}"
-        if await session.scalar(select(func.to_regclass(f"curator.{name}"))) is not None:
+        name = _index_name(digest).partition(".")[2]
+        if await session.scalar(select(func.to_regclass(_index_name(digest)))) is not None:
             self._indexed.add(model)
             return
+        # A new model has no vectors yet, whatever the one before it had.
+        await session.execute(_FORGET_VECTORS)
         # Neither a name nor a predicate can be a parameter; the database itself has quoted the model.
         await session.execute(
             text(
@@ -203,6 +216,10 @@ class SqlEmbeddingStore(SqlStore):
                 f"USING hnsw ((embedding::vector({int(dimensions)})) vector_cosine_ops) WHERE model = {quoted}"
             )
         )
+
+
+def _index_name(digest: str | None) -> str:
+    return f"curator.ix_entry_embeddings_{(digest or '')[:16]}"
 
 
 def _lacks_vector(model: str) -> ColumnElement[bool]:

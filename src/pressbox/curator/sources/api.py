@@ -8,19 +8,18 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
+from pressbox.core.web.joining import join_routers
 from pressbox.core.web.pages.access import provide
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, OutlineProblem
+from pressbox.curator.library.domain import CrawlOutcome, ExtractionRule, OutlineProblem
 from pressbox.curator.reading.access import FeedId, Identifier, NameBody, Reader
 from pressbox.curator.reading.domain import CategoryView, SourcesView
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, ImportView, PreviewView
-from pressbox.curator.sources.opml import OutlineService
-from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.service import OutlineService, SourceService
 from pressbox.curator.sources.wiring import outline_service, source_service
 
 Sources = Annotated[SourceService, Depends(provide(source_service))]
 Outlines = Annotated[OutlineService, Depends(provide(outline_service))]
 
-router = APIRouter()
 feeds = APIRouter(prefix="/api/curator", tags=["feeds"])
 categories = APIRouter(prefix="/api/curator", tags=["categories"])
 # For people in a browser, who have no token; programs use the address below /api/.
@@ -249,5 +248,4 @@ async def delete_category(service: Sources, identity: Reader, category_id: FeedI
     await service.delete_category(identity.user_id, category_id)
 
 
-for part in (feeds, categories, plain):
-    router.include_router(part)
+router = join_routers(feeds, categories, plain)

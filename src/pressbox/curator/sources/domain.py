@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pressbox.curator.library.domain.feeds import CrawlOutcome, ExtractionRule, OutlineProblem
+from pressbox.curator.library.domain import CrawlOutcome, ExtractionRule, OutlineProblem
 
 NOT_IN_API = Field(exclude=True)
 

@@ -8,9 +8,9 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
-from pressbox.curator.library.domain.feeds import CrawlOutcome, load_rules
-from pressbox.curator.library.domain.urls import site_name
+from pressbox.curator.library.domain import CrawlOutcome, load_rules
 from pressbox.curator.library.rows import CategoryRow, FeedErrorRow, FeedRow, FeedStateRow, SubscriptionRow
+from pressbox.curator.library.urls import site_name
 from pressbox.curator.reading.sidebar import TITLE
 from pressbox.curator.sources.domain import FeedHealth, FeedView
 

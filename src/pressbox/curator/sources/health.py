@@ -1,9 +1,10 @@
-"""What the status page says of feeds."""
+"""How feeds are: what the status page says of them, and what the metrics measure."""
 
 from collections.abc import Sequence
 
 from pressbox.core.app import Resources
 from pressbox.core.health import HealthState, PartHealth
+from pressbox.core.measures import Measure
 from pressbox.curator.sources.domain import FeedView
 from pressbox.curator.sources.store import SqlSubscriptions
 
@@ -21,3 +22,20 @@ def feeds_part(feeds: Sequence[FeedView]) -> PartHealth:
     detail = f"{len(failing)} of {len(feeds)} feeds fail."
     fix = "The page of sources says of yours why and when each is tried again; `pressbox feeds health` lists all."
     return PartHealth("feeds", HealthState.WARNING, detail, fix, since=since)
+
+
+MEASURES = (
+    Measure(
+        "pressbox_feed_lag_seconds",
+        "How long the feed that waits longest has been due.",
+        "SELECT '', extract(epoch FROM now() - min(state.next_crawl_at)) FROM curator.feed_state AS state "
+        "JOIN curator.feeds AS feed ON feed.id = state.feed_id "
+        "WHERE state.next_crawl_at <= now() AND feed.paused_at IS NULL",
+    ),
+    Measure(
+        "pressbox_feeds_due",
+        "Feeds that are due.",
+        "SELECT '', count(*) FROM curator.feed_state AS state JOIN curator.feeds AS feed ON feed.id = state.feed_id "
+        "WHERE state.next_crawl_at <= now() AND feed.paused_at IS NULL",
+    ),
+)

@@ -1,19 +1,18 @@
-"""All sources with their health; the page of one source with its failures, settings and rules; categories."""
+"""All sources with their health, the page of one with its failures, settings and rules; categories; adding sources."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Query, Request
+from fastapi import APIRouter, Depends, File, Form, Path, Query, Request, UploadFile
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from pressbox.core.errors import ConflictError, InvalidInputError, TransientError
+from pressbox.core.errors import ConflictError, InvalidInputError, PermanentError, PressboxError, TransientError
 from pressbox.core.web.identity import Identity
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rendering import render
-from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.library.domain.feeds import ExtractionRule
+from pressbox.curator.library.domain import FEED_CHANGED, PERSON_CHANGED, ExtractionRule
 from pressbox.curator.reading.access import (
     IMAGES_COOKIE,
     PATH,
@@ -21,16 +20,18 @@ from pressbox.curator.reading.access import (
     Reader,
     allow_images,
     cursor,
+    proxies_images,
     read_number,
     wants_images,
 )
 from pressbox.curator.reading.domain import ListKind
 from pressbox.curator.reading.pages import AtReader
-from pressbox.curator.sources.domain import FeedSettings, FeedView, PreviewView
-from pressbox.curator.sources.service import SourceService
-from pressbox.curator.sources.wiring import source_service
+from pressbox.curator.sources.domain import FeedSettings, FeedView, FoundFeedView, PreviewView
+from pressbox.curator.sources.service import MOST_BYTES, OutlineService, SourceService
+from pressbox.curator.sources.wiring import outline_service, source_service
 
 router = APIRouter(include_in_schema=False)
+adding = APIRouter(include_in_schema=False)
 
 Sources = Annotated[SourceService, Depends(provide(source_service))]
 SOURCES_PATH = f"{PATH}/sources"
@@ -78,6 +79,7 @@ async def sources_page(
         page=number,
         pages=pages,
         images=wants_images(request),
+        proxied=proxies_images(request),
         cursor=at,
         follow=f"{FEED_CHANGED},{PERSON_CHANGED}:{identity.user_id}",
     )
@@ -264,3 +266,114 @@ def rules_of(kinds: Sequence[str], keeps: Sequence[str], expressions: Sequence[s
     lines = zip(kinds, keeps, expressions, strict=False)
     rules = [ExtractionRule(kind, expression.strip(), keep == "keep") for kind, keep, expression in lines]
     return [rule for rule in rules if rule.expression][:MOST_RULES]
+
+
+ADD_PATH = f"{PATH}/add"
+Address = Annotated[str, Query(max_length=2000)]
+
+
+@adding.get(ADD_PATH)
+async def add_page(request: Request, service: Sources, identity: Reader, address: Address = "") -> HTMLResponse:
+    """Without an address the empty form; with one what was found there."""
+    if not address.strip():
+        return await _page(request, service, identity, address)
+    try:
+        found = await service.discover(identity.user_id, address)
+    except (InvalidInputError, PermanentError, TransientError) as error:
+        return await _page(request, service, identity, address, problem=error)
+    return await _page(request, service, identity, address, found=found)
+
+
+@adding.post(ADD_PATH)
+async def add(
+    request: Request,
+    service: Sources,
+    identity: Reader,
+    url: Text,
+    title: Text = "",
+    category: Text = "",
+    new_category: Text = "",
+) -> Response:
+    try:
+        category_id = await category_of(service, identity, category, new_category)
+        feed = await service.subscribe(identity.user_id, url, title=title, category_id=category_id)
+    except InvalidInputError as error:
+        return await _page(request, service, identity, url, problem=error)
+    return RedirectResponse(f"{PATH}?list=feed&id={feed.id}", status_code=303)
+
+
+@adding.post(f"{ADD_PATH}/first")
+async def add_first(request: Request, service: Sources, identity: Reader, address: Text = "") -> Response:
+    """Subscribe to the best feed of a site in one step, from the first page, and go back to it."""
+    try:
+        await service.add(identity.user_id, address)
+    except (InvalidInputError, PermanentError, TransientError) as error:
+        return await _page(request, service, identity, address, problem=error)
+    return RedirectResponse("/", status_code=303)
+
+
+async def _page(
+    request: Request,
+    service: SourceService,
+    identity: Identity,
+    address: str,
+    *,
+    found: Sequence[FoundFeedView] = (),
+    problem: PressboxError | None = None,
+) -> HTMLResponse:
+    return render(
+        request,
+        "curator/add.html",
+        problem.status if problem else 200,
+        identity=identity,
+        address=address,
+        found=found,
+        error=problem.message if problem else "",
+        categories=(await service.sources(identity.user_id)).categories,
+    )
+
+
+Outlines = Annotated[OutlineService, Depends(provide(outline_service))]
+IMPORT_PATH = f"{PATH}/import"
+ImportId = Annotated[str, Path(max_length=20)]
+# Of the failing ones the page names so many; the page of sources has all.
+FAILING_SHOWN = 50
+
+
+@adding.get(IMPORT_PATH)
+async def import_page(request: Request, identity: Reader) -> HTMLResponse:
+    return render(request, "curator/import.html", identity=identity, error="")
+
+
+@adding.post(IMPORT_PATH)
+async def take(request: Request, service: Outlines, identity: Reader, file: Annotated[UploadFile, File()]) -> Response:
+    try:
+        report = await service.take(identity.user_id, await file.read(MOST_BYTES + 1))
+    except InvalidInputError as error:
+        return render(request, "curator/import.html", error.status, identity=identity, error=error.message)
+    return RedirectResponse(f"{IMPORT_PATH}/{report.id}", status_code=303)
+
+
+@adding.get(f"{IMPORT_PATH}/{{import_id}}")
+async def report_page(request: Request, service: Outlines, identity: Reader, import_id: ImportId) -> HTMLResponse:
+    return await _report(request, service, identity, import_id, "curator/imported.html")
+
+
+@adding.get(f"{IMPORT_PATH}/{{import_id}}/live")
+async def report_part(request: Request, service: Outlines, identity: Reader, import_id: ImportId) -> HTMLResponse:
+    """The part of the page that follows changes, alone."""
+    return await _report(request, service, identity, import_id, "curator/_imported.html")
+
+
+async def _report(request: Request, service: Outlines, identity: Reader, import_id: str, template: str) -> HTMLResponse:
+    at = await cursor(request)
+    report = await service.progress(identity.user_id, import_id)
+    return render(
+        request,
+        template,
+        identity=identity,
+        report=report,
+        failing=report.failing[:FAILING_SHOWN],
+        cursor=at,
+        follow=FEED_CHANGED,
+    )

@@ -11,12 +11,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import ConflictError, NotFoundError
+from pressbox.core.notices.follows import end_follow, name_subject
+from pressbox.core.notices.outgoing import drop_subject
 from pressbox.core.quotas.store import demand
+from pressbox.core.spoilers.store import load_guarded
+from pressbox.core.spoilers.titles import cover_title
 from pressbox.curator.feeds.opml import OutlineFeed
-from pressbox.curator.library.domain.changes import FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.library.domain.entries import DistilState, FetchState
-from pressbox.curator.library.domain.feeds import CrawlOutcome
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.curator.library.domain import (
+    FEED_CHANGED,
+    PERSON_CHANGED,
+    CrawlOutcome,
+    CuratorPolicy,
+    DistilState,
+    FetchState,
+)
 from pressbox.curator.library.quotas import CATEGORIES, FEEDS, FEEDS_ADDED
 from pressbox.curator.library.rows import (
     CategoryRow,
@@ -27,8 +35,8 @@ from pressbox.curator.library.rows import (
     FeedStateRow,
     SubscriptionRow,
 )
-from pressbox.curator.library.store import abandon_feed, inherit_read_state, mark_backlog_read
-from pressbox.curator.library.visibility import kept_by
+from pressbox.curator.library.store import abandon_feed, inherit_read_state, kept_by, mark_backlog_read
+from pressbox.curator.library.subjects import FollowedKind
 from pressbox.curator.reading.domain import CategoryView, SourcesView
 from pressbox.curator.reading.sidebar import group_feeds
 from pressbox.curator.sources.domain import EntryFailure, FeedDetail, FeedErrorView, FeedSettings, FeedView
@@ -95,6 +103,8 @@ class SqlSubscriptions:
             if not (await session.execute(mine.returning(SubscriptionRow.id))).all():
                 raise NotFoundError(_NOT_SUBSCRIBED)
             await session.execute(_forget_states(user_id, feed_id))
+            await end_follow(work, user_id, FollowedKind.FEED.subject(feed_id))
+            await drop_subject(session, user_id, FollowedKind.FEED.subject(feed_id))
             work.changed(PERSON_CHANGED, str(user_id))
             work.changed(FEED_CHANGED, str(feed_id))
             if await session.scalar(select(exists().where(SubscriptionRow.feed_id == feed_id))):
@@ -128,13 +138,17 @@ class SqlSubscriptions:
             failures = list(await work.session.scalars(latest.limit(errors)))
             entries, to_fetch, to_distil = (await work.session.execute(counted)).tuples().one()
             failed = (await work.session.execute(unfetched)).tuples().all()
+            guarded = await load_guarded(work.session, user_id)
         return FeedDetail(
             feed=feed,
             errors=tuple(FeedErrorView(row.at, CrawlOutcome(row.outcome), row.status, row.reason) for row in failures),
             entries=entries,
             to_fetch=to_fetch,
             to_distil=to_distil,
-            fetch_failures=tuple(EntryFailure(*row) for row in failed),
+            fetch_failures=tuple(
+                EntryFailure(number, cover_title(title, guarded), reason, next_try_at)
+                for number, title, reason, next_try_at in failed
+            ),
         )
 
     async def subscribed_since(self, user_id: int, stamp: datetime) -> Sequence[FeedView]:
@@ -240,6 +254,7 @@ class SqlCategories:
             async with self._database.unit_of_work() as work:
                 if not (await work.session.scalars(renamed.values(name=name).returning(CategoryRow.id))).all():
                     raise NotFoundError(_NO_CATEGORY)
+                await name_subject(work.session, user_id, FollowedKind.CATEGORY.subject(category_id), name)
                 work.changed(PERSON_CHANGED, str(user_id))
         except IntegrityError as error:
             raise ConflictError("Another category has this name already.") from error
@@ -249,6 +264,7 @@ class SqlCategories:
         async with self._database.unit_of_work() as work:
             if not (await work.session.scalars(gone.returning(CategoryRow.id))).all():
                 raise NotFoundError(_NO_CATEGORY)
+            await end_follow(work, user_id, FollowedKind.CATEGORY.subject(category_id))
             work.changed(PERSON_CHANGED, str(user_id))
 
     async def arrange(self, user_id: int, category_ids: Sequence[int]) -> None:

@@ -10,9 +10,7 @@ from pressbox.curator.feeds.discovery import FeedDiscovery
 from pressbox.curator.ingest.starter import ingest_starter
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.settings import policy
-from pressbox.curator.sources.health import check_feeds
-from pressbox.curator.sources.opml import OutlineService
-from pressbox.curator.sources.service import SourceService
+from pressbox.curator.sources.service import OutlineService, SourceService
 from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
 
 
@@ -41,9 +39,9 @@ if TYPE_CHECKING:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.sources import add_pages, api, pages
+    from pressbox.curator.sources import api, pages
 
-    return api.router, add_pages.router, pages.router
+    return api.router, pages.adding, pages.router
 
 
-SLICE = Slice(routers=routers, health=check_feeds)
+SLICE = Slice(routers=routers)

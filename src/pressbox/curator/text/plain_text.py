@@ -1,6 +1,7 @@
-"""Turns HTML into plain text quickly, counts words and shortens texts. Pure."""
+"""Turns HTML into plain text quickly, shortens it, and tells the lines of an article from those of its site. Pure."""
 
 import re
+from collections.abc import Sequence
 from html import unescape
 
 # Histories keep every message, so what travels in one is short.
@@ -50,6 +51,8 @@ def shorten(text: str, limit: int = TITLE_BYTES) -> str:
 
 def make_storable(text: str) -> str:
     """Remove NUL characters and replace halves of characters, which PostgreSQL cannot store."""
+    if text.isascii():
+        return text.replace("\x00", "")
     return text.replace("\x00", "").encode(errors="replace").decode()
 
 
@@ -63,3 +66,80 @@ def _drop_unread(html: str) -> str:
             return " ".join(kept)
         at = end.end()
     return " ".join((*kept, html[at:]))
+
+
+# Whole lines only: "share this" inside a sentence is what the article says.
+_BUTTONS = re.compile(
+    r"""(?:
+      share(?:\ (?:this|on|via)\b.*)? | tweet(?:\ this)? | pin\ it | print(?:\ this(?:\ page)?)? | e?-?mail(?:\ this)?
+    | (?:read|see|learn)\ more\b.* | continue\ reading\b.* | related(?:\ (?:articles?|stories|posts?|links?|topics?))?
+    | recommended(?:\ for\ you)? | more\ (?:from|on|stories|news)\b.* | newsletters? | follow\ us\b.*
+    | you\ (?:may|might)\ (?:also\ )?(?:like|enjoy)\b.* | advertise?ments? | sponsored(?:\ content)?
+    | comments?(?:\ \(\d+\))? | \d+\ comments? | leave\ a\ (?:comment|reply) | skip\ to\ (?:main\ )?content | menu
+    | search | log\ ?in | sign\ in | register | home | back\ to\ (?:the\ )?top | tags?:.*
+    | (?:filed|posted)\ (?:under|in)\b.* | (?:accept|reject)(?:\ all)?(?:\ cookies)? | privacy\ policy
+    | cookie\ (?:settings|policy|preferences) | terms\ of\ (?:use|service) | (?:image|photo|photograph):.*
+    | listen\ to\ this\ article\b.* | \d+\ min(?:ute)?s?(?:\ read)?
+    | (?:artikel\ )?(?:teilen|drucken|merken|versenden|vorlesen) | auf\ \w+\ teilen | weiterlesen | anzeige | werbung
+    | mehr\ (?:lesen|zum\ thema|dazu)\b.* | lesen\ sie\ (?:auch|mehr)\b.* | kommentare?(?:\ \(\d+\))? | zur\ startseite
+    | das\ könnte\ sie\ auch\ interessieren\b.* | (?:quelle|foto|bild|schlagwörter):.* | anmelden
+    | zum\ inhalt\ springen
+    | partager | lire\ (?:aussi|la\ suite)\b.* | publicité | compartir | leer\ más\b.* | publicidad
+    | シェア(?:する)? | ツイート | 関連記事.* | 続きを読む | この記事をシェア.* | 広告
+    | 分享 | 相关阅读.* | 延伸阅读.* | 广告 | 공유하기
+    )\s*[:.…»>→]*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# These are whole sentences.
+_NOTICES = re.compile(
+    r"""(?:
+      (?:©|\(c\)|copyright)\s.* | .*\ball\ rights\ reserved\b.* | .*\balle\ rechte\ vorbehalten\b.*
+    | (?:we|this\ (?:site|website))\ uses?\ cookies\b.*
+    | (?:wir|diese\ (?:seite|website))\ (?:verwenden|nutzt)\ cookies\b.*
+    | (?:sign\ up|subscribe)\ (?:to|for|now|today|here)\b.* | .*\bnewsletter\ abonnieren\b.* | follow\ us\ on\b.*
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SENTENCE = re.compile(r".{60,}[.!?]", re.DOTALL)
+_LONGEST_NOTICE = 250
+
+
+def split_lines(text: str) -> list[str]:
+    return text.split("\n")
+
+
+def is_boilerplate(line: str) -> bool:
+    """Whether a line stands around every article: a button, a banner, a notice."""
+    stripped = line.strip(" \t·|•-–—")
+    if not stripped:
+        return True
+    if len(stripped) > _LONGEST_NOTICE:
+        return False
+    if _NOTICES.fullmatch(stripped):
+        return True
+    return _BUTTONS.fullmatch(stripped) is not None and _SENTENCE.fullmatch(stripped) is None
+
+
+def find_main_lines(lines: Sequence[str]) -> tuple[int, int]:
+    """Return the first and the last line of the article itself, both included, or those of the whole text."""
+    kept = [number for number, line in enumerate(lines) if not is_boilerplate(line)]
+    return (kept[0], kept[-1]) if kept else (0, max(0, len(lines) - 1))
+
+
+def clamp_range(start: int, end: int, count: int) -> tuple[int, int] | None:
+    """Clamp a range of lines to a text of `count` lines; None when it does not fit at all."""
+    if start < 0 or start > end or start >= count:
+        return None
+    return start, min(end, count - 1)
+
+
+def number_lines(lines: Sequence[str], longest: int) -> str:
+    """Put its number before each line, for a model; as many whole lines as fit."""
+    shown: list[str] = []
+    size = 0
+    for number, line in enumerate(lines):
+        size += len(line) + 8
+        if size > longest and shown:
+            break
+        shown.append(f"{number}: {line[:longest]}")
+    return "\n".join(shown)

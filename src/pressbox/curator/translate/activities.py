@@ -1,7 +1,9 @@
-"""The effects of translation: one request after the other, each answer stored at once."""
+"""The effects of translation, and what they need: one request after the other, each answer stored at once."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Protocol
 
 from temporalio import activity
 
@@ -12,9 +14,10 @@ from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.core.temporal.options import LONG, QUICK
 from pressbox.curator.library.contracts import EntryProgressState, heavy_queue
-from pressbox.curator.library.domain.entries import EntryStatus
+from pressbox.curator.library.domain import EntryStatus
 from pressbox.curator.models.waiting import LONGEST_REASON, UNAVAILABLE, retry_later
 from pressbox.curator.text.plain_text import shorten
+from pressbox.curator.translate.blocks import Block, find_blocks
 from pressbox.curator.translate.contracts import (
     Provider,
     SavedTranslations,
@@ -22,12 +25,109 @@ from pressbox.curator.translate.contracts import (
     SelectForTranslationInput,
     TranslateArticlesInput,
     TranslatedArticles,
+    TranslationCursor,
     TranslationSelection,
     translation_claim,
 )
-from pressbox.curator.translate.domain.blocks import Block, find_blocks
-from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason, plan_requests
-from pressbox.curator.translate.ports import LanguagePair, Translations, TranslationSource, Translator
+from pressbox.curator.translate.domain import BlockTranslation, Limits, UntranslatedReason, plan_requests
+
+
+@dataclass(frozen=True)
+class LanguagePair:
+    """`source` is empty when it is not known; the provider then detects it."""
+
+    source: str
+    target: str
+
+
+@dataclass(frozen=True)
+class TranslationSource:
+    """An entry as its reader sees it."""
+
+    entry_id: int
+    feed_id: int
+    title: str
+    summary: str
+    html: str
+    language: str
+    content_hash: str
+
+
+@dataclass(frozen=True)
+class StoredTranslation:
+    """`complete` when every block of the text is translated, or has a reason why not."""
+
+    entry_id: int
+    language: str
+    provider: str
+    model: str
+    content_hash: str
+    title: str
+    blocks: Sequence[BlockTranslation]
+    complete: bool
+    at: datetime
+
+
+class Translator(Protocol):
+    """Translates one request of blocks at a time, within `limits`, and is never paid twice for the same one.
+
+    When it is down, busy, over quota or has a wrong key, it raises one of `models.waiting.UNAVAILABLE`. A block without
+    an answer is not in the result.
+    """
+
+    @property
+    def provider(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    @property
+    def limits(self) -> Limits: ...
+
+    async def translate(
+        self, blocks: Sequence[Block], languages: LanguagePair, source: TranslationSource
+    ) -> Sequence[BlockTranslation]: ...
+
+
+class Translations(Protocol):
+    async def select(
+        self, entry_ids: Sequence[int], language: str, after: TranslationCursor | None, limit: int
+    ) -> TranslationSelection:
+        """Select these entries; without ids, those of subscribed feeds in another language that have no complete
+        translation of their present text, the newest first.
+        """
+        ...
+
+    async def find_source(self, entry_id: int) -> TranslationSource | None:
+        """Return None when the entry is gone or has no text."""
+        ...
+
+    async def find(self, entry_id: int, language: str) -> StoredTranslation | None: ...
+
+    async def add(
+        self,
+        source: TranslationSource,
+        language: str,
+        provider: str,
+        model: str,
+        blocks: Sequence[BlockTranslation],
+        now: datetime,
+    ) -> None:
+        """Add blocks to the translation by the same provider; another provider starts a new one."""
+        ...
+
+    async def finish(self, entry_ids: Sequence[int], language: str, now: datetime) -> Sequence[int]:
+        """Mark translations of the present text as complete, and return their entry ids."""
+        ...
+
+
+class TranslationWorkflows(Protocol):
+    """Starts TranslationWorkflow and returns its id, or that of the run that does the same already."""
+
+    async def start_translation(
+        self, entry_ids: Sequence[int], provider: Provider, language: str, *, again: bool = False
+    ) -> str: ...
+
 
 # Longer than one article may take, so that a claim never lapses while its work goes on.
 CLAIM_LIFETIME = timedelta(minutes=20)

@@ -5,9 +5,9 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from pressbox.core.contracts import Contract
-from pressbox.curator.library.contracts import CamelContract, CuratorProgress, DeferrableResult, EntryProgressState
-from pressbox.curator.library.domain.policy import CuratorPolicy
+from pressbox.core.contracts import CamelContract, Contract
+from pressbox.curator.library.contracts import CuratorProgress, DeferrableResult, EntryProgressState
+from pressbox.curator.library.domain import CuratorPolicy
 
 TRANSLATE_LEFTOVERS_WORKFLOW = "curator-translate-leftovers"
 TRANSLATION = "TranslationWorkflow"

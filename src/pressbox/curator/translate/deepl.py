@@ -9,8 +9,8 @@ import httpx
 from pydantic import BaseModel, SecretStr, TypeAdapter
 
 from pressbox.core.errors import ConfigurationError, PressboxError
-from pressbox.curator.translate.domain.segments import Limits
-from pressbox.curator.translate.ports import LanguagePair
+from pressbox.curator.translate.activities import LanguagePair
+from pressbox.curator.translate.domain import Limits
 from pressbox.curator.translate.translators import ServiceClient, Translated
 
 OVER_QUOTA = 456

@@ -6,9 +6,8 @@ import httpx
 from pydantic import BaseModel, Field, SecretStr, TypeAdapter, ValidationError
 
 from pressbox.core.errors import PressboxError
-from pressbox.curator.translate.domain.segments import Limits
-from pressbox.curator.translate.domain.view import LANGUAGES
-from pressbox.curator.translate.ports import LanguagePair
+from pressbox.curator.translate.activities import LanguagePair
+from pressbox.curator.translate.domain import LANGUAGES, Limits
 from pressbox.curator.translate.translators import ServiceClient, Translated
 
 # "The operation is not allowed because the subscription has exceeded its free quota", and the limit of a minute.

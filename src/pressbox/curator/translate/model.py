@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pressbox.core.errors import UnusableAnswerError
 from pressbox.core.models.client import PaidModel, Question
 from pressbox.core.models.completions import json_in
-from pressbox.curator.models.ports import Feature
-from pressbox.curator.translate.domain.blocks import Block
-from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
-from pressbox.curator.translate.ports import LanguagePair, TranslationSource
+from pressbox.curator.models.domain import Feature
+from pressbox.curator.translate.activities import LanguagePair, TranslationSource
+from pressbox.curator.translate.blocks import Block
+from pressbox.curator.translate.domain import BlockTranslation, Limits, outgoing_text, read_answer
 
 # Changes with every change of the prompt: then everything is new work.
 PROMPT_VERSION = "translate-1"

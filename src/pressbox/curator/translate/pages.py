@@ -1,25 +1,29 @@
-"""The button that requests the translation of an article."""
+"""The button that requests the translation of an article, the tab that shows it, and the same as JSON."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form
+from fastapi import APIRouter, Depends, Form, Query
 from fastapi.responses import RedirectResponse, Response
+from pydantic import Field
 
 from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.progress.reader import ActivityNode, node
+from pressbox.core.web.api_models import RequestBody, ResponseModel, StartedWorkflow
+from pressbox.core.web.identity import Identity
 from pressbox.core.web.languages import locale_of
 from pressbox.core.web.pages.access import provide
 from pressbox.core.web.rates import spend
 from pressbox.curator.library.quotas import ENRICHMENTS
-from pressbox.curator.reading.access import PATH, EntryId
+from pressbox.curator.reading.access import PATH, EntryId, Reader
 from pressbox.curator.reading.domain import ArticleView
+from pressbox.curator.reading.extensions import LoadedTab
 from pressbox.curator.reading.pages import AtReader
 from pressbox.curator.reading.panes import ReaderRequest, page_language
-from pressbox.curator.reading.tabs import LoadedTab
 from pressbox.curator.translate.contracts import Provider
-from pressbox.curator.translate.domain.view import LANGUAGES, TranslationView
+from pressbox.curator.translate.domain import LANGUAGES, BlockView, TranslationStatus, TranslationView, view_blocks
 from pressbox.curator.translate.service import TranslationService
 from pressbox.curator.translate.wiring import translation_service
 
@@ -30,7 +34,7 @@ Word = Annotated[str, Form(max_length=40)]
 
 
 @router.post(f"{PATH}/entries/{{entry_id}}/translation", dependencies=[Depends(spend(ENRICHMENTS))])
-async def translate(
+async def request_translation(
     reader: AtReader, service: Service, entry_id: EntryId, to: Word = "", provider: Word = "", again: Word = ""
 ) -> Response:
     """Have it translated, or what is missing of it; the tab shows how far it is."""
@@ -112,3 +116,70 @@ TRANSLATION_TAB = LoadedTab(
     load=load_translation,
     words=("to", "show"),
 )
+
+
+api = APIRouter(prefix="/api/curator", tags=["entries"])
+
+
+Language = Annotated[str, Query(max_length=10, description="Such as de; otherwise that of the settings, or en.")]
+
+
+class TranslationResponse(ResponseModel):
+    entry_id: int
+    language: str
+    state: TranslationStatus
+    provider: str
+    model: str
+    at: datetime | None
+    title: str
+    summary: str
+    html: str = Field(description="The article in the other language; what was not translated is in its own.")
+    blocks: list[BlockView]
+
+    @classmethod
+    def of(cls, entry_id: int, view: TranslationView) -> "TranslationResponse":
+        return cls(
+            entry_id=entry_id,
+            language=view.language,
+            state=view.state,
+            provider=view.provider,
+            model=view.model,
+            at=view.at,
+            title=view.translated_title,
+            summary=view.translated_summary,
+            html=view.translated_html(),
+            blocks=list(view_blocks(view)),
+        )
+
+
+class TranslationBody(RequestBody):
+    language: str = Field("", max_length=10, description="Such as de; otherwise that of the settings, or en.")
+    provider: Provider | None = Field(None, description="Otherwise that of the settings.")
+    again: bool = Field(False, description="Ask once more for what was not translated.")
+
+
+@api.get("/entries/{entry_id}/translation", summary="The translation of an entry, as far as there is one")
+async def translation(
+    service: Service, identity: Reader, entry_id: EntryId, language: Language = ""
+) -> TranslationResponse:
+    wanted = service.choose_language(language, _page_language(identity))
+    return TranslationResponse.of(entry_id, await service.view_entry(identity.user_id, entry_id, wanted))
+
+
+@api.post(
+    "/entries/{entry_id}/translation",
+    status_code=202,
+    summary="Translate an entry",
+    dependencies=[Depends(spend(ENRICHMENTS))],
+)
+async def translate(service: Service, identity: Reader, entry_id: EntryId, body: TranslationBody) -> StartedWorkflow:
+    language = service.choose_language(body.language, _page_language(identity))
+    started = await service.translate(
+        identity.user_id, entry_id, language, provider=body.provider or "", again=body.again
+    )
+    return StartedWorkflow(workflow_id=started)
+
+
+def _page_language(identity: Identity) -> str:
+    """The language that the person chose for their pages, or none."""
+    return identity.language or ""

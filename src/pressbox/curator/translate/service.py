@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pressbox.core.errors import ConflictError, InvalidInputError
-from pressbox.curator.library.starter import Starter
+from pressbox.curator.library.starter import SOMEBODY_WAITS, Starter
 from pressbox.curator.reading.domain import ArticleView
 from pressbox.curator.reading.store import SqlReadingLists
+from pressbox.curator.translate.activities import StoredTranslation, Translations, TranslationWorkflows
 from pressbox.curator.translate.contracts import (
     TRANSLATE_LEFTOVERS_WORKFLOW,
     TRANSLATION,
@@ -15,8 +16,7 @@ from pressbox.curator.translate.contracts import (
     TranslationInput,
     translation_workflow_id,
 )
-from pressbox.curator.translate.domain.view import LANGUAGES, TranslationStatus, TranslationView
-from pressbox.curator.translate.ports import StoredTranslation, Translations, TranslationWorkflows
+from pressbox.curator.translate.domain import LANGUAGES, TranslationStatus, TranslationView
 
 MOST_ENTRIES = 200
 DEFAULT_LANGUAGE = "en"
@@ -121,7 +121,7 @@ class TranslationStarter(Starter):
             return await self.start(TRANSLATION, input, TRANSLATE_LEFTOVERS_WORKFLOW)
         # The same entry in two languages is two pieces of work.
         key = f"{entry_ids[0]}-{language}" if len(entry_ids) == 1 else secrets.token_hex(4)
-        return await self.start(TRANSLATION, input, translation_workflow_id(key))
+        return await self.start(TRANSLATION, input, translation_workflow_id(key), priority=SOMEBODY_WAITS)
 
 
 def _status(stored: StoredTranslation | None, changed: bool) -> TranslationStatus:

@@ -11,15 +11,14 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
 from pressbox.curator.library.contracts import EntryProgressState
-from pressbox.curator.library.domain.changes import ENRICHMENT_CHANGED
-from pressbox.curator.library.domain.entries import FetchState, content_hash
+from pressbox.curator.library.domain import ENRICHMENT_CHANGED, FetchState, content_hash
 from pressbox.curator.library.rows import SCHEMA, EntryBodyRow, EntryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore
 from pressbox.curator.text.plain_text import make_storable
+from pressbox.curator.translate.activities import StoredTranslation, TranslationSource
+from pressbox.curator.translate.blocks import BlockKind, find_blocks, plain_words, text_block
 from pressbox.curator.translate.contracts import TranslationCursor, TranslationSelection
-from pressbox.curator.translate.domain.blocks import BlockKind, find_blocks, plain_words, text_block
-from pressbox.curator.translate.domain.segments import BlockTranslation, UntranslatedReason
-from pressbox.curator.translate.ports import StoredTranslation, TranslationSource
+from pressbox.curator.translate.domain import BlockTranslation, UntranslatedReason
 
 
 class EntryTranslationRow(Base):

@@ -29,10 +29,10 @@ from pressbox.core.spending.billing import OVERLOADED, may_be_billed, was_sent
 from pressbox.core.spending.domain import Order, PaidAnswer, PaidCall
 from pressbox.core.spending.pay_once import PayOnce
 from pressbox.core.spending.till import UnbilledError
-from pressbox.curator.models.ports import Feature
-from pressbox.curator.translate.domain.blocks import Block
-from pressbox.curator.translate.domain.segments import BlockTranslation, Limits, outgoing_text, read_answer
-from pressbox.curator.translate.ports import LanguagePair, TranslationSource
+from pressbox.curator.models.domain import Feature
+from pressbox.curator.translate.activities import LanguagePair, TranslationSource
+from pressbox.curator.translate.blocks import Block
+from pressbox.curator.translate.domain import BlockTranslation, Limits, outgoing_text, read_answer
 
 # Changes with every change of what is sent: then everything is new work.
 VERSION = "1"
@@ -175,7 +175,7 @@ class ServiceClient:
                 raise self.unexpected_answer()
             return found
         if may_be_billed(response.status_code):
-            raise AnswerLostError(f"{self._name} answers {response.status_code}.")
+            raise AnswerLostError(f"{self._name} answers with status {response.status_code}.")
         raise UnbilledError(self.refusal(response, found))
 
     def refusal(self, response: httpx.Response, found: object) -> PressboxError:
@@ -187,7 +187,7 @@ class ServiceClient:
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
             return ConfigurationError(f"{name} refuses the key ({status}). Set {self._key_setting} to a valid one.")
         if status >= httpx.codes.INTERNAL_SERVER_ERROR:
-            return TransientError(f"{name} answers {status}.")
+            return TransientError(f"{name} answers with status {status}.")
         if status == httpx.codes.NOT_FOUND or httpx.codes.is_redirect(status):
             return ConfigurationError(f"{name} is not at this address ({status}). Check {self._url_setting}.")
         return PermanentError(f"{name} does not translate this ({status}).")

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 from pressbox.core.app import ActivitiesByQueue, Resources
 from pressbox.core.spending.ledger import SqlClaims
 from pressbox.core.spending.wiring import pay_once
+from pressbox.core.temporal.pinning import upgrading
 from pressbox.curator.library.contracts import HEAVY_QUEUE, QUEUE
 from pressbox.curator.library.slice import Slice
 from pressbox.curator.models.wiring import has_model, paid_model
 from pressbox.curator.reading.store import SqlReadingLists
 from pressbox.curator.settings import CuratorSettings, policy
-from pressbox.curator.translate.activities import TranslationActivities
+from pressbox.curator.translate.activities import TranslationActivities, Translator
 from pressbox.curator.translate.contracts import Provider
 from pressbox.curator.translate.deepl import DeepL
 from pressbox.curator.translate.microsoft import MicrosoftTranslator
 from pressbox.curator.translate.model import ModelTranslator
-from pressbox.curator.translate.ports import Translator
 from pressbox.curator.translate.service import TranslationService, TranslationStarter, TranslatorChoice
 from pressbox.curator.translate.store import SqlTranslations
 from pressbox.curator.translate.translators import ServiceTranslator, UnsetTranslator
@@ -83,9 +83,11 @@ def configured_providers(settings: CuratorSettings) -> tuple[Provider, ...]:
 
 
 def routers() -> "Sequence[APIRouter]":
-    from pressbox.curator.translate import api, pages
+    from pressbox.curator.reading.extensions import offer_tab
+    from pressbox.curator.translate import pages
 
-    return api.router, pages.router
+    offer_tab(pages.TRANSLATION_TAB)
+    return pages.api, pages.router
 
 
-SLICE = Slice(workflows=(TranslationWorkflow,), activities=activities, routers=routers)
+SLICE = Slice(workflows=(upgrading(TranslationWorkflow),), activities=activities, routers=routers)

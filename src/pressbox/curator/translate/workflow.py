@@ -7,9 +7,9 @@ from temporalio import workflow
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, call_locally
     from pressbox.curator.distil.activities import SettingsActivities
+    from pressbox.curator.library.audiences import readers_of_entries
     from pressbox.curator.library.contracts import EntryProgressState
-    from pressbox.curator.library.domain.audiences import readers_of_entries
-    from pressbox.curator.library.domain.entries import EntryStatus
+    from pressbox.curator.library.domain import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import WAITING, sleep_until
     from pressbox.curator.translate.activities import TranslationActivities

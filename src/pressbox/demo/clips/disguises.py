@@ -1,7 +1,6 @@
 """Altered copies of clips, as other accounts post them: cropped, framed, mirrored, sped up, filmed from a screen."""
 
 from collections.abc import Callable, Iterator
-from itertools import chain, islice
 
 import cv2
 import numpy as np
@@ -10,21 +9,27 @@ from numpy.typing import NDArray
 from pressbox.demo.clips.encoding import decode, encode
 from pressbox.demo.clips.renderer import draw_pictures
 from pressbox.demo.clips.spec import ClipSpec, Disguise, Scene
+from pressbox.demo.clips.timing import TIMES
 
 Picture = NDArray[np.uint8]
 Pictures = Iterator[Picture]
 Change = Callable[[Picture, int], Picture]
 
-_GOOD, _POOR, _USUAL, _WORST = 18, 38, 26, 46
-_QUALITY = {Disguise.LOW_QUALITY: _POOR, Disguise.HIGH_QUALITY: _GOOD, Disguise.CRUSHED: _WORST}
+_GOOD, _USUAL, _POOR, _BAD, _WORST = 18, 26, 38, 42, 46
+_QUALITY = {
+    Disguise.LOW_QUALITY: _POOR,
+    Disguise.HIGH_QUALITY: _GOOD,
+    Disguise.CRUSHED: _WORST,
+    Disguise.CRUSHED_SMALL: _BAD,
+}
 
 
 def disguise(clip: bytes, kind: Disguise, seed: int = 0) -> bytes:
     """Make an altered copy of a clip; the same seed makes the same copy. Frames are handled one at a time."""
     rate, shown = decode(clip)
     random = np.random.default_rng([seed, 4])
-    if kind in _TIMES:
-        shown, rate = _TIMES[kind](shown, rate, random)
+    if kind in TIMES:
+        shown, rate = TIMES[kind](shown, rate, random)
     elif kind in _CHANGES:
         change = _CHANGES[kind](random)
         shown = (change(picture, number) for number, picture in enumerate(shown))
@@ -91,6 +96,19 @@ def _crop_upright(place: float) -> Change:
 _crop_vertical = _crop_upright(0.5)
 
 
+def _crop_anywhere(random: np.random.Generator) -> Change:
+    """Keep 70 to 85 % of each side, anywhere in the picture."""
+    width, height = 1 - random.uniform(0.7, 0.85, 2)
+    left, top = width * random.uniform(), height * random.uniform()
+    return _crop(left, width - left, top, height - top)
+
+
+def _pan_upright(random: np.random.Generator) -> Change:
+    """Cut out an upright part that moves from one side to the other and back, as programs do that follow the ball."""
+    begin, tempo = random.uniform(0, 6.3), random.uniform(0.008, 0.016)
+    return lambda picture, number: _crop_upright(0.5 + 0.35 * np.sin(begin + tempo * number))(picture, number)
+
+
 def _blur_background(picture: Picture, width: int, height: int) -> Picture:
     """Fill a field with the picture, enlarged and out of focus."""
     scale = max(width / picture.shape[1], height / picture.shape[0])
@@ -122,27 +140,33 @@ def _rotate(degrees: float) -> Change:
 
     def change(picture: Picture, _: int) -> Picture:
         height, width = picture.shape[:2]
-        turn = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1.1)
+        # In 16:9, this much per degree fills the corners.
+        turn = cv2.getRotationMatrix2D((width / 2, height / 2), degrees, 1 + 0.033 * abs(degrees))
         return np.asarray(cv2.warpAffine(picture, turn, (width, height), flags=cv2.INTER_LINEAR), dtype=np.uint8)
 
     return change
 
 
-def _put_in_picture(random: np.random.Generator) -> Change:
-    """Show it small over a person who talks about it and hardly moves."""
-    seed = int(random.integers(1 << 30))
-    studio: list[Picture] = []
+def _put_in_picture(scene: Scene, share: float, across: float, down: float) -> Callable[[np.random.Generator], Change]:
+    """Show it small over another scene; its place goes from 0, the left or upper edge, to 1."""
 
-    def change(picture: Picture, number: int) -> Picture:
-        height, width = picture.shape[:2]
-        if not studio:
-            studio.extend(draw_pictures(ClipSpec(seed, Scene.STUDIO, duration=2.0, width=width, height=height)))
-        shown = studio[number % len(studio)].copy()
-        small = _resize(picture, round(width * 0.6 / 2) * 2, round(height * 0.6 / 2) * 2)
-        shown[height // 20 : height // 20 + small.shape[0], width // 20 : width // 20 + small.shape[1]] = small
-        return shown
+    def choose(random: np.random.Generator) -> Change:
+        seed = int(random.integers(1 << 30))
+        other: list[Picture] = []
 
-    return change
+        def change(picture: Picture, number: int) -> Picture:
+            height, width = picture.shape[:2]
+            if not other:
+                other.extend(draw_pictures(ClipSpec(seed, scene, duration=2.0, width=width, height=height)))
+            shown = other[number % len(other)].copy()
+            small = _resize(picture, round(width * share / 2) * 2, round(height * share / 2) * 2)
+            top, left = round((height - small.shape[0]) * down), round((width - small.shape[1]) * across)
+            shown[top : top + small.shape[0], left : left + small.shape[1]] = small
+            return shown
+
+        return change
+
+    return choose
 
 
 def _pad_vertical(picture: Picture, number: int) -> Picture:
@@ -186,15 +210,21 @@ def _add_banner(picture: Picture, _: int) -> Picture:
     return shown
 
 
-def _add_caption(picture: Picture, _: int) -> Picture:
-    """Add a white field with words above the picture, as in memes."""
-    height, width = picture.shape[:2]
-    shown = np.full_like(picture, 255)
-    field = round(height * 0.22)
-    shown[field:] = _resize(picture, width, height - field)
-    place = (width // 20, round(height * 0.13))
-    cv2.putText(shown, "what a goal by him", place, cv2.FONT_HERSHEY_DUPLEX, height / 400, (0, 0, 0), 2)
-    return shown
+def _add_captions(above: float, below: float) -> Change:
+    """Add a white field with words above the picture, as in memes, and one below it."""
+
+    def change(picture: Picture, _: int) -> Picture:
+        height, width = picture.shape[:2]
+        shown = np.full_like(picture, 255)
+        top, bottom = round(height * above), round(height * (1 - below))
+        shown[top:bottom] = _resize(picture, width, bottom - top)
+        for words, line in (("what a goal by him", height * 0.13), ("follow for more", height * 0.95)):
+            place = (width // 20, round(line))
+            if not top <= place[1] < bottom:
+                cv2.putText(shown, words, place, cv2.FONT_HERSHEY_DUPLEX, height / 400, (0, 0, 0), 2)
+        return shown
+
+    return change
 
 
 def _add_noise(random: np.random.Generator) -> Change:
@@ -254,10 +284,12 @@ _CHANGES: dict[Disguise, Callable[[np.random.Generator], Change]] = {
     Disguise.CROP_20: _fixed(_crop(0.2, 0.2, 0.2, 0.2)),
     Disguise.CROP_RIGHT: _fixed(_crop(0.25, 0.0, 0.12, 0.12)),
     Disguise.CROP_UPPER: _fixed(_crop(0.1, 0.1, 0.0, 0.2)),
+    Disguise.CROP_ANYWHERE: _crop_anywhere,
     Disguise.CROP_CORNER: _fixed(_crop(0.0, 0.2, 0.2, 0.0)),
     Disguise.VERTICAL: _fixed(_crop_vertical),
     Disguise.VERTICAL_LEFT: _fixed(_crop_upright(0.15)),
     Disguise.VERTICAL_RIGHT: _fixed(_crop_upright(0.85)),
+    Disguise.VERTICAL_PANNED: _pan_upright,
     Disguise.VERTICAL_BLURRED: _fixed(_show_whole_upright),
     Disguise.BLURRED_SIDES: _fixed(_blur_sides),
     Disguise.VERTICAL_IN_WIDE: _fixed(_pad_vertical),
@@ -269,72 +301,15 @@ _CHANGES: dict[Disguise, Callable[[np.random.Generator], Change]] = {
     Disguise.TINT: _fixed(_tint),
     Disguise.LOGO: _fixed(_add_logo),
     Disguise.BANNER: _fixed(_add_banner),
-    Disguise.CAPTION: _fixed(_add_caption),
+    Disguise.CAPTION: _fixed(_add_captions(0.22, 0.0)),
+    Disguise.CAPTIONS: _fixed(_add_captions(0.18, 0.12)),
     Disguise.NOISE: _add_noise,
     Disguise.BLUR: _fixed(_blur),
     Disguise.ROTATED: _fixed(_rotate(3.0)),
-    Disguise.PICTURE_IN_PICTURE: _put_in_picture,
+    Disguise.ROTATED_BACK: _fixed(_rotate(-5.0)),
+    Disguise.PICTURE_IN_PICTURE: _put_in_picture(Scene.STUDIO, 0.6, 0.12, 0.12),
+    Disguise.PICTURE_IN_STREET: _put_in_picture(Scene.STREET, 0.7, 0.8, 0.3),
+    Disguise.CRUSHED_SMALL: _fixed(_scale(0.5)),
     Disguise.FILMED: lambda random: _film_screen(random, 0.0),
     Disguise.FILMED_BY_HAND: lambda random: _film_screen(random, 0.012),
-}
-
-
-# Changes of time
-
-Time = Callable[[Pictures, int, np.random.Generator], tuple[Pictures, int]]
-
-
-def _change_speed(factor: float) -> Time:
-    """Play at another speed with the same frame rate: frames are left out or shown twice."""
-
-    def change(shown: Pictures, rate: int, _: np.random.Generator) -> tuple[Pictures, int]:
-        return _resample(shown, factor), rate
-
-    return change
-
-
-def _resample(shown: Pictures, factor: float) -> Pictures:
-    wanted = 0.0
-    for number, picture in enumerate(shown):
-        while round(wanted) <= number:
-            yield picture
-            wanted += factor
-
-
-def _lower_rate(shown: Pictures, rate: int, _: np.random.Generator) -> tuple[Pictures, int]:
-    return _resample(shown, rate / 15), 15
-
-
-def _cut(begin: float, seconds: float) -> Time:
-    """Cut a little after `begin`, so that the copy is not sampled at the same times as the original."""
-
-    def change(shown: Pictures, rate: int, random: np.random.Generator) -> tuple[Pictures, int]:
-        first = round((begin + random.uniform(0, 0.4)) * rate)
-        return islice(shown, first, first + round(seconds * rate)), rate
-
-    return change
-
-
-def _add_other_content(before: bool) -> Time:
-    def change(shown: Pictures, rate: int, random: np.random.Generator) -> tuple[Pictures, int]:
-        first = next(shown)
-        height, width = first.shape[:2]
-        seed = int(random.integers(1 << 30))
-        other = draw_pictures(ClipSpec(seed, Scene.STUDIO, duration=2.13, width=width, height=height, rate=rate))
-        clip = chain((first,), shown)
-        return (chain(other, clip) if before else chain(clip, other)), rate
-
-    return change
-
-
-_TIMES: dict[Disguise, Time] = {
-    Disguise.FASTER: _change_speed(1.05),
-    Disguise.SLOW_MOTION: _change_speed(0.5),
-    Disguise.SLOWER: _change_speed(0.95),
-    Disguise.MUCH_FASTER: _change_speed(1.25),
-    Disguise.FRAME_RATE: _lower_rate,
-    Disguise.CUT: _cut(1.0, 3.5),
-    Disguise.CUT_SHORT: _cut(1.5, 2.5),
-    Disguise.PREPENDED: _add_other_content(before=True),
-    Disguise.APPENDED: _add_other_content(before=False),
 }

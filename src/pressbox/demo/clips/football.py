@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pressbox.demo.clips.spec import ClipSpec
+from pressbox.demo.clips.spec import Camera, ClipSpec
 
 Picture = NDArray[np.uint8]
 Numbers = NDArray[np.float64]
@@ -39,13 +39,16 @@ class Shot:
     distance: float
     play_begin: float
     play_speed: float
+    # Which share of the ball's way the camera follows.
+    follows: float = 1.0
 
 
 def draw_football(spec: ClipSpec) -> Iterator[Picture]:
     stadium = _build_stadium(spec.broadcast)
     random = np.random.default_rng([spec.seed, 1])
     play = _Play(random, spec.duration)
-    shots = _plan_shots(random, stadium, spec.duration)
+    tactical = spec.camera is Camera.TACTICAL
+    shots = _plan_tactical(random, stadium, spec.duration) if tactical else _plan_shots(random, stadium, spec.duration)
     for number in range(round(spec.duration * spec.rate)):
         seconds = number / spec.rate
         shot = next(shot for shot in shots if seconds < shot.end or shot is shots[-1])
@@ -95,10 +98,17 @@ def _plan_shots(random: np.random.Generator, stadium: Stadium, duration: float) 
     return [Shot(0.0, cut, main, stadium.distance, 0.0, 1.0), replay]
 
 
+def _plan_tactical(random: np.random.Generator, stadium: Stadium, duration: float) -> list[Shot]:
+    """One camera high above the main one, which shows most of the pitch and turns a little."""
+    high = stadium.position + np.array((0.0, -24.0, 10.0))
+    return [Shot(0.0, duration, high, stadium.distance * 0.8, 0.0, 1.0, random.uniform(0.2, 0.5))]
+
+
 def _draw_picture(spec: ClipSpec, stadium: Stadium, shot: Shot, play: _Play, moment: float) -> Picture:
-    aim: Numbers = play.ball(moment - play.lag) * (0.75, 0.45) + (_LENGTH * 0.125, _WIDTH * 0.28)
-    aim += np.array((0.6 * np.sin(play.sway * moment * 3), 0.4 * np.sin(play.sway * moment * 2 + 1)))
-    zoom = shot.distance * (1 + 0.08 * np.sin(play.sway * moment * 1.3))
+    centre = np.array((_LENGTH / 2, _WIDTH * 0.51))
+    aim: Numbers = centre + (play.ball(moment - play.lag) - centre) * (0.75, 0.45) * shot.follows
+    aim += np.array((0.6 * np.sin(play.sway * moment * 3), 0.4 * np.sin(play.sway * moment * 2 + 1))) * shot.follows
+    zoom = shot.distance * (1 + 0.08 * shot.follows * np.sin(play.sway * moment * 1.3))
     camera = _camera_matrix(spec, shot.position, np.array([aim[0], aim[1], 1.0]), zoom)
     size = (spec.width, spec.height)
     shown = cv2.warpPerspective(stadium.lawn, camera @ _LAWN, size, flags=cv2.INTER_LINEAR, borderValue=(74, 62, 56))

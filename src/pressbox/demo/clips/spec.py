@@ -4,6 +4,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
+class Camera(StrEnum):
+    """How a match is filmed."""
+
+    FOLLOWING = "following"  # the main camera follows the ball; longer clips end with a replay
+    TACTICAL = "tactical"  # the whole pitch from high above; the camera hardly moves
+
+
 class Scene(StrEnum):
     FOOTBALL = "football"
     STUDIO = "studio"  # a person who talks, with a banner
@@ -34,6 +41,7 @@ class ClipSpec:
     added_minutes: int | None = None
     added_start: float = 0.0
     scoreboard: bool = True
+    camera: Camera = Camera.FOLLOWING
     duration: float = 6.0
     width: int = 640
     height: int = 360
@@ -57,11 +65,13 @@ class Disguise(StrEnum):
     CROP_15 = "crop 15 %"
     CROP_20 = "crop 20 %"
     CROP_CORNER = "crop into a corner"
+    CROP_ANYWHERE = "crop at any place"
     CROP_RIGHT = "crop off the centre, to the right"
     CROP_UPPER = "crop off the centre, upwards"
     VERTICAL = "9:16"
     VERTICAL_LEFT = "9:16 from the left"
     VERTICAL_RIGHT = "9:16 from the right"
+    VERTICAL_PANNED = "9:16 that moves across the picture"
     VERTICAL_BLURRED = "whole in 9:16 on a blurred background"
     BLURRED_SIDES = "9:16 in 16:9 on a blurred background"
     VERTICAL_IN_WIDE = "9:16 in 16:9"
@@ -74,12 +84,15 @@ class Disguise(StrEnum):
     LOGO = "logo"
     BANNER = "banner"
     CAPTION = "caption"
+    CAPTIONS = "captions above and below"
     FASTER = "5 % faster"
     SLOWER = "5 % slower"
     MUCH_FASTER = "25 % faster"
+    MUCH_SLOWER = "25 % slower"
     SLOW_MOTION = "slow motion"
     FRAME_RATE = "15 frames a second"
     CUT = "cut out of the middle"
+    CUT_THREE = "cut out 3 s"
     CUT_SHORT = "cut out 2.5 s"
     PREPENDED = "other content before"
     APPENDED = "other content after"
@@ -88,5 +101,8 @@ class Disguise(StrEnum):
     FILMED = "filmed from a screen"
     FILMED_BY_HAND = "filmed from a screen by hand"
     ROTATED = "rotated by three degrees"
+    ROTATED_BACK = "rotated by five degrees to the other side"
     PICTURE_IN_PICTURE = "picture in picture"
+    PICTURE_IN_STREET = "picture in a picture that moves"
     CRUSHED = "strong compression"
+    CRUSHED_SMALL = "strong compression, half the size"

@@ -5,13 +5,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import httpx
+from temporalio.client import Client
 
-from pressbox.core.errors import TransientError
 from pressbox.demo.football_day.clip_files import make_clip_files, publish
+from pressbox.demo.football_day.followers import PEOPLE, Followers, list_findings
 from pressbox.demo.football_day.posts import plan_posts
-from pressbox.demo.football_day.watcher import ShownDay, Watcher, compare_day, find_unused_fixtures, is_over
+from pressbox.demo.football_day.watcher import ShownDay, Watcher, compare_day, find_unused_fixtures, is_over, is_settled
 from pressbox.demo.match_day.days import ScriptedDay, build_day
+from pressbox.demo.match_day.matches import LEAGUE_ID
 from pressbox.demo.stage import Finding, Stage
+from pressbox.demo.standstill import report_standstill
 from pressbox.demo.world import MATCH_SPEED
 from pressbox.footy.ids import INGEST_SCHEDULE, UPKEEP_SCHEDULE
 
@@ -24,13 +27,17 @@ LOOK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Size:
-    """`plain` days have two copies of one scene per goal, and nothing that must be refused."""
+    """`plain` days have two copies of one scene per goal, and nothing that must be refused.
+
+    `followers` are people who hear of every goal by mail, in a chat and on the phone.
+    """
 
     matches: int = 3
     goals: int = 6
     seed: int = 4
     plain: bool = False
     settle: timedelta = SETTLE
+    followers: int = PEOPLE
 
 
 async def play_footy(stage: Stage) -> tuple[Finding, ...]:
@@ -46,14 +53,20 @@ async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
     posts = plan_posts(day, plain=size.plain)
     publish(stage.world.social, posts, files)
     stage.world.fixtures.day = day
-    for schedule in (INGEST_SCHEDULE, UPKEEP_SCHEDULE):
-        await stage.resources.temporal.get_schedule_handle(schedule).trigger()
-    watcher = Watcher(stage.web_url, day)
+    watcher = Watcher(stage.web_url, day, stage.world.fixtures.told)
+    followers = await Followers.move_in(stage, f"league/{LEAGUE_ID}", size.followers)
     try:
-        shown = await watch(watcher, day, size.settle)
+        await watcher.follow_competition()
+        for schedule in (INGEST_SCHEDULE, UPKEEP_SCHEDULE):
+            await stage.resources.temporal.get_schedule_handle(schedule).trigger()
+        shown = await watch(stage.resources.temporal, watcher, day, size.settle)
     finally:
         await watcher.close()
-    return compare_day(shown, day, posts, {post: len(file) for post, file in files.items()})
+    counted = await followers.count(size.settle)
+    return (
+        *compare_day(shown, day, posts, {post: len(file) for post, file in files.items()}),
+        *list_findings(counted, goals=len(day.expected().goals), people=size.followers),
+    )
 
 
 def script(stage: Stage, size: Size, first_fixture: int) -> ScriptedDay:
@@ -67,14 +80,16 @@ def script(stage: Stage, size: Size, first_fixture: int) -> ScriptedDay:
     )
 
 
-async def watch(watcher: Watcher, day: ScriptedDay, settle: timedelta) -> ShownDay:
+async def watch(temporal: Client, watcher: Watcher, day: ScriptedDay, settle: timedelta) -> ShownDay:
     expected, deadline = day.expected(), day.ends_at + settle
     while datetime.now(UTC) < deadline:
         await asyncio.sleep(LOOK_SECONDS)
         try:
             if is_over(await watcher.look(), expected):
-                return await watcher.look_closely()
+                shown = await watcher.look_closely()
+                if is_settled(shown):
+                    return shown
         except httpx.HTTPError:
             # The web application or its database may be restarting: some scenarios do that on purpose.
             continue
-    raise TransientError("The match day stands still: what it waits for does not come.")
+    raise await report_standstill(temporal, "The match day stands still: what it waits for does not come.")

@@ -91,6 +91,15 @@ class ScriptedDay:
             postponed=tuple(match.fixture_id for match in self.matches if match.postponed_at is not None),
         )
 
+    def count_wrong_names(self, told: Mapping[int, Sequence[datetime]]) -> list[int]:
+        """For each goal that is re-attributed, in how many answers it had another scorer than in the end."""
+        return [
+            sum(goal.names_another(self.minute(match, at)) for at in told.get(match.fixture_id, ()))
+            for match in self.matches
+            for goal in match.goals
+            if goal.disallowed is None and len({report.scorer for report in goal.reports if report.scorer}) > 1
+        ]
+
     @cached_property
     def _by_id(self) -> Mapping[int, ScriptedMatch]:
         return {match.fixture_id: match for match in self.matches}

@@ -12,6 +12,7 @@ from pressbox.demo.match_day.timeline import LONG_NAMES, Timeline
 # The World Cup has this number at API-Football.
 LEAGUE_ID = 1
 SHOOT_OUT = "Penalty Shootout"
+CANCELLED = "Goal cancelled"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class ScriptedGoal:
 
     def scorer(self, wall: float) -> Player | None:
         return [reports for reports in self.reports if reports.wall <= wall][-1].scorer
+
+    def names_another(self, wall: float) -> bool:
+        """Whether it is listed with another scorer than in the end."""
+        return bool(self.listed(wall)) and self.scorer(wall) not in (None, self.final)
 
     def listed(self, wall: float) -> int:
         """How often it is listed."""
@@ -171,6 +176,8 @@ class ScriptedMatch:
         for goal in self.goals:
             for _ in range(goal.listed(wall)):
                 yield self._event(goal.elapsed, goal.extra, goal.side, goal.scorer(wall), goal.detail)
+            if goal.disallowed is not None and wall >= goal.disallowed:
+                yield self._decision(goal)
         if self.missed_penalty and wall >= self.timeline.wall(self.missed_penalty[0], None):
             elapsed, side = self.missed_penalty
             yield self._event(elapsed, None, side, None, "Missed Penalty")
@@ -189,6 +196,12 @@ class ScriptedMatch:
             "detail": detail,
             "comments": comment,
         }
+
+    def _decision(self, goal: ScriptedGoal) -> dict[str, Any]:
+        """The video referee's decision, which stays listed when the goal is gone."""
+        moment = self.timeline.at(goal.disallowed or 0.0)
+        event = self._event(moment.elapsed or 0, moment.extra, goal.side, goal.final, CANCELLED)
+        return {**event, "type": "Var"}
 
     def _kicks(self, wall: float) -> Sequence[tuple[int, bool, Player | None]]:
         """The penalties of the shoot-out so far: the sides take turns, one each half minute."""

@@ -6,12 +6,14 @@ Besides what every simulator can do wrong it can make the mistakes of the real o
 import asyncio
 import json
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime
 from enum import StrEnum
 from typing import Any
 
 from pressbox.demo.match_day.days import ScriptedDay, build_day
+from pressbox.demo.match_day.matches import LEAGUE_ID
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 
 DEMO_KEY = "demo-key"
@@ -19,6 +21,7 @@ MAX_IDS = 20
 DAY_LIMIT = 75_000
 MINUTE_LIMIT = 450
 FASTEST = 60_000
+SHORTEST_SEARCH = 3
 LIVE = frozenset({"1H", "HT", "2H", "ET", "BT", "P", "SUSP", "INT", "LIVE"})
 HTML = b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>cloud error</body></html>"
 
@@ -67,10 +70,12 @@ PLAIN: Mapping[Mistake, Answer] = {
 
 
 class FixturesApi(HttpService):
-    """`/fixtures?date=`, `?ids=a-b`, `?id=`, `?live=all` and `/status`. Without a day it knows no fixtures.
+    """`/fixtures?date=`, `?ids=a-b`, `?id=`, `?live=all`, `/teams?search=`, `/leagues?search=` and `/status`.
 
-    `calls` counts what the real one bills. `free` refuses `ids=`, as the free plan does; more than `day_limit` calls
-    are refused too.
+    Without a day it knows no fixtures.
+
+    `calls` counts what the real one bills; `told` has when each fixture was answered with its events. `free` refuses
+    `ids=`, as the free plan does; more than `day_limit` calls are refused too.
     """
 
     def __init__(
@@ -91,6 +96,7 @@ class FixturesApi(HttpService):
         self._minute_limit = minute_limit
         self.day = day
         self.calls = 0
+        self.told: dict[int, list[datetime]] = defaultdict(list)
         self._key = key
         self._now = now
         self._page_size = page_size
@@ -102,6 +108,7 @@ class FixturesApi(HttpService):
 
     def forget(self) -> None:
         self.calls = 0
+        self.told.clear()
         self._mistakes.clear()
 
     async def inspect(self, request: Request) -> Answer:
@@ -121,12 +128,17 @@ class FixturesApi(HttpService):
             return self._wrap(request, [], errors=REFUSALS[mistake])
         if request.path == "/status":
             return self._wrap(request, self._status())
-        if request.path != "/fixtures":
-            return self._wrap(request, [], errors={"endpoint": "This endpoint do not exist."})
-        answer = self._answer_fixtures(request, mistake)
+        answer = self._answer_billed(request, mistake)
         if mistake is Mistake.TRUNCATED:
             return Answer(answer.status, answer.body[: len(answer.body) * 2 // 3], answer.headers)
         return answer
+
+    def _answer_billed(self, request: Request, mistake: Mistake) -> Answer:
+        if request.path in ("/teams", "/leagues"):
+            return self._answer_names(request)
+        if request.path != "/fixtures":
+            return self._wrap(request, [], errors={"endpoint": "This endpoint do not exist."})
+        return self._answer_fixtures(request, mistake)
 
     def _answer_fixtures(self, request: Request, mistake: Mistake) -> Answer:
         ids, day = request.first("ids"), request.first("date")
@@ -142,6 +154,32 @@ class FixturesApi(HttpService):
         if day is None:
             return self._wrap(request, [], errors={"required": "At least one parameter is required."})
         return self._answer_day(request, day)
+
+    def _answer_names(self, request: Request) -> Answer:
+        """The search by name, in the shape of the recorded answers: what is inside a name counts."""
+        text = (request.first("search") or "").lower()
+        if len(text) < SHORTEST_SEARCH:
+            length = {"search": "The Search field must be at least 3 characters in length."}
+            return self._wrap(request, [], errors=length)
+        if not all(char.isalnum() or char == " " for char in text):
+            plain = {"search": "The Search field may only contain alpha-numeric characters and spaces."}
+            return self._wrap(request, [], errors=plain)
+        named = self._leagues() if request.path == "/leagues" else self._teams()
+        return self._wrap(request, [answer for name, answer in named if text in name.lower()])
+
+    def _teams(self) -> list[tuple[str, Any]]:
+        sides = {side.id: side for match in self.day.matches for side in match.record.sides} if self.day else {}
+        return [
+            (
+                side.name,
+                {"team": {"id": side.id, "name": side.name, "country": side.name, "national": True}, "venue": {}},
+            )
+            for side in sides.values()
+        ]
+
+    def _leagues(self) -> list[tuple[str, Any]]:
+        league = {"id": LEAGUE_ID, "name": "World Cup", "type": "Cup"}
+        return [("World Cup", {"league": league, "country": {"name": "World", "code": None}, "seasons": []})]
 
     def _answer_ids(self, request: Request, ids: str, mistake: Mistake) -> Answer:
         if self.free:
@@ -159,7 +197,11 @@ class FixturesApi(HttpService):
         return self._wrap(request, self.day.on(wanted, self._now()) if self.day else [])
 
     def _find(self, numbers: list[int], mistake: Mistake, *, live: bool = False) -> list[Any]:
-        found = list(self.day.by_ids(numbers, self._now())) if self.day else []
+        now = self._now()
+        found = list(self.day.by_ids(numbers, now)) if self.day else []
+        if mistake is Mistake.NONE:
+            for raw in found:
+                self.told[raw["fixture"]["id"]].append(now)
         if live:
             found = [raw for raw in found if raw["fixture"]["status"]["short"] in LIVE]
         return [{**raw, "events": []} for raw in found] if mistake is Mistake.NO_EVENTS else found

@@ -31,6 +31,9 @@ class NotificationTarget(HttpService):
     def of(self, name: str) -> list[Received]:
         return [item for item in self.received if item.key == name]
 
+    async def read_last(self) -> str:
+        return self.received[-1].body
+
     async def answer(self, request: Request) -> Answer:
         message = json.loads(request.body or b"{}")
         self.received.append(

@@ -1,18 +1,19 @@
-"""The answers of X, Bluesky, Reddit and a file index about the same posts, as documented."""
+"""The answers of X, Reddit and a file index about the same posts, as documented."""
 
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC
 from html import escape
 from http import HTTPStatus
 
 from pressbox.demo.simulators.http_service import Answer, Request
-from pressbox.demo.simulators.social_posts import SocialPost, search_posts
+from pressbox.demo.simulators.social_posts import SocialPost
+from pressbox.demo.simulators.social_refusals import reddit_window
+from pressbox.demo.simulators.social_times import parse_time, stamp
 
 MediaUrl = Callable[[SocialPost], str]
 SMALLEST_PAGE = 10
 # The form of the access tokens of the simulated services.
 X_COOKIE = "auth_token"
-BLUESKY_TOKEN = "session-of-the-simulated-bluesky"  # noqa: S105 - a made-up value of a simulator
 REDDIT_TOKEN = "token-of-the-simulated-reddit"  # noqa: S105 - a made-up value of a simulator
 
 
@@ -20,7 +21,7 @@ def x_api(request: Request, posts: Sequence[SocialPost], media_url: MediaUrl, ex
     if expired or not request.headers.get("authorization", "").startswith("Bearer "):
         problem = {"title": "Unauthorized", "type": "about:blank", "status": 401, "detail": "Unauthorized"}
         return Answer.of(problem, HTTPStatus.UNAUTHORIZED)
-    since = _time(request.first("start_time"))
+    since = parse_time(request.first("start_time"))
     shown = [post for post in posts if since is None or post.posted_at >= since]
     start = int(request.first("next_token") or 0)
     size = int(request.first("max_results") or SMALLEST_PAGE)
@@ -45,7 +46,7 @@ def _tweet(post: SocialPost) -> dict[str, object]:
     return {
         "id": post.id,
         "text": post.text,
-        "created_at": _stamp(post.posted_at),
+        "created_at": stamp(post.posted_at),
         "attachments": {"media_keys": [f"7_{post.id}"]},
         "edit_history_tweet_ids": [post.id],
     }
@@ -64,38 +65,6 @@ def _x_media(post: SocialPost, url: str) -> dict[str, object]:
     }
 
 
-def bluesky(request: Request, posts: Sequence[SocialPost], site: str, expired: bool) -> Answer:
-    if request.path.endswith("com.atproto.server.createSession"):
-        if b"wrong" in request.body:
-            problem = {"error": "AuthenticationRequired", "message": "Invalid identifier or password"}
-            return Answer.of(problem, HTTPStatus.UNAUTHORIZED)
-        session = {"accessJwt": BLUESKY_TOKEN, "refreshJwt": "x", "handle": "a.example.org", "did": "did:plc:a"}
-        return Answer.of(session)
-    if expired:
-        return Answer.of({"error": "ExpiredToken", "message": "Token has expired"}, HTTPStatus.BAD_REQUEST)
-    since = _time(request.first("since"))
-    found = search_posts(posts, request.first("q") or "")
-    shown = [post for post in found if since is None or post.posted_at >= since]
-    return Answer.of({"posts": [_post_view(post, site) for post in shown], "hitsTotal": len(shown)})
-
-
-def _post_view(post: SocialPost, site: str) -> dict[str, object]:
-    did = f"did:plc:{post.author}"
-    return {
-        "uri": f"at://{did}/app.bsky.feed.post/{post.id}",
-        "cid": f"bafy{post.id}",
-        "author": {"did": did, "handle": f"{post.author}.example.org"},
-        "record": {"$type": "app.bsky.feed.post", "text": post.text, "createdAt": _stamp(post.posted_at)},
-        "embed": {
-            "$type": "app.bsky.embed.video#view",
-            "cid": f"bafv{post.id}",
-            "playlist": f"{site}/hls/{post.id}/playlist.m3u8",
-            "aspectRatio": {"width": 1280, "height": 720},
-        },
-        "indexedAt": _stamp(post.posted_at),
-    }
-
-
 def playlist(request: Request, site: str) -> Answer:
     """A playlist with the whole clip as its only segment."""
     post_id = request.path.split("/")[2]
@@ -106,21 +75,33 @@ def playlist(request: Request, site: str) -> Answer:
 
 def reddit(request: Request, posts: Sequence[SocialPost], media_url: MediaUrl, expired: bool) -> Answer:
     if request.path.endswith("/api/v1/access_token"):
-        if not request.headers.get("authorization", "").startswith("Basic ") or expired:
+        if expired:
+            # Some refusals of a login come with status 200.
+            return Answer.of({"error": "unauthorized_client", "error_description": "The application was removed"})
+        if not request.headers.get("authorization", "").startswith("Basic "):
             return Answer.of({"message": "Unauthorized", "error": 401}, HTTPStatus.UNAUTHORIZED)
         return Answer.of({"access_token": REDDIT_TOKEN, "token_type": "bearer", "expires_in": 86400, "scope": "*"})
     if expired:
-        return Answer(
-            HTTPStatus.FORBIDDEN, b"<html><body>whoa there, pardner!</body></html>", {"Content-Type": "text/html"}
-        )
+        words = {"www-authenticate": 'Bearer realm="reddit", error="invalid_token"', "Content-Type": "application/json"}
+        return Answer(HTTPStatus.UNAUTHORIZED, b'{"error": 401}', words)
     subreddit = request.path.split("/r/")[-1].partition("/")[0]
     newest = sorted((post for post in posts if post.subreddit == subreddit), key=lambda post: post.posted_at)[::-1]
     children = [{"kind": "t3", "data": _submission(post, media_url(post))} for post in newest[:100]]
-    return Answer.of({"kind": "Listing", "data": {"after": None, "dist": len(children), "children": children}})
+    listing = {"modhash": "", "dist": len(children), "children": children, "after": None, "before": None}
+    answer = Answer.of({"kind": "Listing", "data": listing})
+    return Answer(answer.status, answer.body, {**answer.headers, **reddit_window()})
 
 
 def _submission(post: SocialPost, url: str) -> dict[str, object]:
-    video = {"fallback_url": url, "duration": round(post.duration_seconds), "is_gif": False}
+    # The clips of the demo have no sound, and the post says so.
+    video = {
+        "fallback_url": url,
+        "dash_url": f"https://v.redd.it/{post.id}/DASHPlaylist.mpd",
+        "duration": round(post.duration_seconds),
+        "has_audio": False,
+        "is_gif": False,
+        "transcoding_status": "completed",
+    }
     return {
         "id": post.id,
         "title": post.text,
@@ -150,7 +131,7 @@ def _article(post: SocialPost) -> str:
     minutes, seconds = divmod(round(post.duration_seconds), 60)
     return (
         f'<article data-testid="tweet"><a href="/{escape(post.author)}/status/{post.id}">'
-        f'<time datetime="{_stamp(post.posted_at)}">now</time></a>'
+        f'<time datetime="{stamp(post.posted_at)}">now</time></a>'
         f'<div data-testid="tweetText"><span>{escape(post.text)}</span></div>'
         f'<div data-testid="videoPlayer"><span>{minutes}:{seconds:02d}</span></div></article>'
     )
@@ -177,11 +158,3 @@ def side_car(post: SocialPost) -> dict[str, object]:
         "duration_seconds": post.duration_seconds,
         "post_url": f"https://example.org/{post.author}/{post.id}",
     }
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
-
-
-def _time(text: str | None) -> datetime | None:
-    return None if text is None else datetime.fromisoformat(text.replace("Z", "+00:00"))

@@ -7,6 +7,7 @@ each service. Each face can be slow, busy, failing or silent (`tell("x-api", Kin
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from http import HTTPStatus
@@ -14,8 +15,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from pressbox.core.contracts import Contract
-from pressbox.demo.simulators import social_faces
+from pressbox.demo.simulators import social_faces, social_refusals
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
+from pressbox.demo.simulators.social_bluesky import BlueskyFace
 from pressbox.demo.simulators.social_posts import SocialPost, search_posts
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
@@ -24,7 +26,9 @@ _HTML = b"<!DOCTYPE html><html><head><title>Just a moment</title></head><body>Ch
 
 class Mood(StrEnum):
     """GOOD: as documented. EXPIRED: the login is no longer valid. HTML: a page instead of data. TRUNCATED: the answer
-    breaks off. EMPTY: nothing found. STRANGE: well-formed, but not as documented.
+    breaks off. EMPTY: nothing found. STRANGE: well-formed, but not as documented. LIMITED: too many requests, with the
+    headers of the service. CAPPED and UNPAID: X's month or credits are used up. BLOCKED: a page with 403. DOWN: a
+    gateway without a word.
     """
 
     GOOD = "good"
@@ -33,6 +37,11 @@ class Mood(StrEnum):
     TRUNCATED = "truncated"
     EMPTY = "empty"
     STRANGE = "strange"
+    LIMITED = "limited"
+    CAPPED = "capped"
+    UNPAID = "unpaid"
+    BLOCKED = "blocked"
+    DOWN = "down"
 
 
 class ReceivedRequest(Contract):
@@ -50,7 +59,7 @@ class SocialSite(HttpService):
         super().__init__(port)
         self.posts: list[SocialPost] = []
         self.asked: list[ReceivedRequest] = []
-        self.logins = 0
+        self.bluesky = BlueskyFace()
         self._moods: dict[str, Mood] = {}
         self._clock = clock
         self._media: dict[str, Path | bytes] = {}
@@ -80,29 +89,35 @@ class SocialSite(HttpService):
         if face == "media":
             return self._send_file(request, Path(unquote(request.path)).stem)
         mood = self._moods.get(face, Mood.GOOD)
-        if mood is Mood.HTML:
-            return Answer(200, _HTML, {"Content-Type": "text/html; charset=utf-8"})
-        if mood is Mood.STRANGE:
-            return Answer.of({"unexpected": [1, 2, 3]})
+        if (refusal := self._refuse(face, mood)) is not None:
+            return refusal
         good = self._answer_as(face, request, mood)
         return Answer(good.status, good.body[: len(good.body) // 2], good.headers) if mood is Mood.TRUNCATED else good
+
+    def _refuse(self, face: str, mood: Mood) -> Answer | None:
+        refusals: Mapping[Mood, Callable[[], Answer]] = {
+            Mood.HTML: lambda: Answer(200, _HTML, {"Content-Type": "text/html; charset=utf-8"}),
+            Mood.STRANGE: lambda: Answer.of({"unexpected": [1, 2, 3]}),
+            Mood.LIMITED: lambda: social_refusals.limit(face, self._clock()),
+            Mood.CAPPED: lambda: social_refusals.cap(self._clock()),
+            Mood.UNPAID: social_refusals.unpaid,
+            Mood.BLOCKED: lambda: social_refusals.block(face),
+            Mood.DOWN: social_refusals.outage,
+        }
+        return refusals[mood]() if mood in refusals else None
 
     def _answer_as(self, face: str, request: Request, mood: Mood) -> Answer:
         expired = mood is Mood.EXPIRED
         visible = [] if mood is Mood.EMPTY else [post for post in self.posts if post.posted_at <= self._clock()]
         match face:
             case "x-api":
-                return social_faces.x_api(
-                    request, search_posts(visible, request.first("query") or ""), self.media_url, expired
-                )
+                found = search_posts(visible, request.first("query") or "")
+                answer = social_faces.x_api(request, found, self.media_url, expired)
+                return replace(answer, headers={**answer.headers, **social_refusals.x_window(self._clock())})
             case "x":
                 return social_faces.x_page(request, search_posts(visible, request.first("q") or ""), expired)
             case "bluesky":
-                if request.path.endswith("createSession"):
-                    self.logins += 1
-                    # A new session is valid.
-                    self.set_mood("bluesky", Mood.GOOD)
-                return social_faces.bluesky(request, visible, self.url, expired)
+                return self.bluesky.answer(request, visible, self.url, self._clock())
             case "reddit":
                 return social_faces.reddit(request, visible, self.media_url, expired)
             case "folder":

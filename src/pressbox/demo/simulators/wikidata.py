@@ -6,6 +6,7 @@ results in JSON.
 
 import re
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from http import HTTPStatus
 
 from pressbox.core.contracts import Contract
@@ -23,14 +24,46 @@ class WikidataTeam(Contract):
     kind: str = "association football club"
 
 
+class WikidataMood(StrEnum):
+    """GOOD: as documented. BROKEN and LAGGED: status 200 with an error inside. HTML: a page instead of data. LIMITED:
+    too many requests, as a page. HALF: a query that takes too long ends in the middle of its answer. NAMELESS: who
+    does not say who asks is refused.
+    """
+
+    GOOD = "good"
+    BROKEN = "broken"
+    LAGGED = "lagged"
+    HTML = "html"
+    LIMITED = "limited"
+    HALF = "half"
+    NAMELESS = "nameless"
+
+
+_LATE = b"SPARQL-QUERY: queryStr=SELECT java.util.concurrent.TimeoutException\n\tat java.util.concurrent.FutureTask"
+_MOODS = {
+    WikidataMood.HTML: Answer(200, b"<html>Our servers are under maintenance</html>", {"Content-Type": "text/html"}),
+    WikidataMood.LIMITED: Answer(
+        HTTPStatus.TOO_MANY_REQUESTS,
+        b"<html><title>Too Many Requests</title>Too Many Requests - Please retry in 9 seconds.</html>",
+        {"Content-Type": "text/html", "Retry-After": "9"},
+    ),
+    WikidataMood.NAMELESS: Answer(
+        HTTPStatus.FORBIDDEN, b"Please set a user-agent and respect our robot policy https://w.wiki/4wJS. See T400119."
+    ),
+    WikidataMood.BROKEN: Answer.of(
+        {"error": {"code": "cirrussearch-backend-error", "info": "We could not complete your search"}}
+    ),
+    WikidataMood.LAGGED: Answer.of({"error": {"code": "maxlag", "info": "Waiting for a database server: 7 s lagged"}}),
+}
+
+
 class WikidataSite(HttpService):
-    """The keys of behaviours are `search` and `query`. With `broken` the search answers 200 with an error inside."""
+    """The keys of behaviours are `search` and `query`."""
 
     def __init__(self, teams: Sequence[WikidataTeam], port: int = 0) -> None:
         super().__init__(port)
         self._teams = {team.id: team for team in teams}
-        self.broken = False
-        self.html = False
+        self.mood = WikidataMood.GOOD
 
     @property
     def query_url(self) -> str:
@@ -40,20 +73,18 @@ class WikidataSite(HttpService):
         return "query" if request.path == "/sparql" else "search"
 
     async def answer(self, request: Request) -> Answer:
-        if self.html:
-            return Answer(200, b"<html>Our servers are under maintenance</html>", {"Content-Type": "text/html"})
+        if self.mood in _MOODS:
+            return _MOODS[self.mood]
         match request.path:
             case "/w/api.php":
                 return self._search(request.first("srsearch") or "")
             case "/sparql":
-                return self._query(request.first("query") or "")
+                whole = self._query(request.first("query") or "")
+                late = Answer(whole.status, whole.body[: len(whole.body) // 2] + _LATE, whole.headers)
+                return late if self.mood is WikidataMood.HALF else whole
         return Answer(HTTPStatus.NOT_FOUND)
 
     def _search(self, question: str) -> Answer:
-        if self.broken:
-            return Answer.of(
-                {"error": {"code": "cirrussearch-backend-error", "info": "We could not complete your search"}}
-            )
         words = question.partition(" haswbstatement:")[0].casefold().split()
         hits = [
             {"ns": 0, "title": team.id, "pageid": int(team.id[1:])}

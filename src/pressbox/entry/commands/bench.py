@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pressbox.core.commands import Json
+from pressbox.core.errors import InvalidInputError
 from pressbox.entry.settings import prepare_settings
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ def platform(as_json: Json = False) -> None:
 
 
 @bench_commands.command()
-def broadcast(as_json: Json = False) -> None:
+def broadcast(
+    people: Annotated[int, typer.Option("--people", min=2, help="Who gets the message.")] = 10_000,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="Workers that share it.")] = 1,
+    as_json: Json = False,
+) -> None:
     """One message to 10,000 people, beside one HTTP call after the other."""
     from pressbox.bench.broadcast import run_broadcast
 
     prepare_settings()
-    _print(run_broadcast(_say), as_json=as_json)
+    _print(run_broadcast(_say, people, workers), as_json=as_json)
 
 
 @bench_commands.command()
@@ -42,6 +47,47 @@ def reminders(as_json: Json = False) -> None:
 
     prepare_settings()
     _print(run_reminders(_say), as_json=as_json)
+
+
+@bench_commands.command()
+def due(
+    people: Annotated[int, typer.Option("--people", min=1, help="Who is reminded in that second.")] = 10_000,
+    workers: Annotated[int, typer.Option("--workers", min=1, max=16, help="Workers that share it.")] = 1,
+    as_json: Json = False,
+) -> None:
+    """10,000 reminders of one event that are due in the same second: who gets one, and when."""
+    from pressbox.bench.due_at_once import run_due_at_once
+
+    prepare_settings()
+    _print(run_due_at_once(_say, people, workers), as_json=as_json)
+
+
+@bench_commands.command()
+def cost(
+    sizes: Annotated[list[int] | None, typer.Option("--size", min=1, help="Items; may be given several times.")] = None,
+    kinds: Annotated[
+        list[str] | None, typer.Option("--kind", help="Only this kind; may be given several times.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """History events, actions and SQL statements per article, feed, question, poll and sweep, and an idle month."""
+    from pressbox.bench.cost.run import SIZES, run_cost
+    from pressbox.entry.manifests import APPLICATIONS
+
+    prepare_settings()
+    _print(run_cost(_say, APPLICATIONS, sizes or SIZES, kinds or ()), as_json=as_json)
+
+
+@bench_commands.command()
+def cancellation(
+    people: Annotated[int, typer.Option(min=1, help="Subscribers, with two reminders each.")] = 10_000,
+    as_json: Json = False,
+) -> None:
+    """An event of 10,000 people with two reminders each is cancelled: when the first and the last one hears it."""
+    from pressbox.bench.cancellation import run_cancellation
+
+    prepare_settings()
+    _print(run_cancellation(_say, people), as_json=as_json)
 
 
 @bench_commands.command()
@@ -63,11 +109,16 @@ def monitor(as_json: Json = False) -> None:
 
 
 @bench_commands.command()
-def duplicates(as_json: Json = False) -> None:
-    """Copies of clips in 35 disguises: how many are found, and how many strangers are taken for copies."""
+def duplicates(
+    filmed: Annotated[
+        Path | None, typer.Option(help="A folder with filmed clips, which are cut and altered too.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Copies of clips in 54 disguises: how many are found, and how many strangers are taken for copies."""
     from pressbox.bench.duplicates import run_duplicates
 
-    _print(run_duplicates(_say, prepare_settings()), as_json=as_json)
+    _print(run_duplicates(_say, prepare_settings(), filmed=filmed), as_json=as_json)
 
 
 @bench_commands.command()
@@ -141,6 +192,36 @@ def reader(as_json: Json = False) -> None:
 
 
 @bench_commands.command()
+def together(
+    entries: Annotated[int, typer.Option(min=1_000)] = 200_000,
+    matches: Annotated[int, typer.Option(min=100)] = 10_000,
+    events: Annotated[int, typer.Option(min=100)] = 10_000,
+    home: Annotated[Path | None, typer.Option(help="Folder that is filled once and kept for further runs.")] = None,
+    as_json: Json = False,
+) -> None:
+    """The first page and the search as one types over 200,000 entries, 10,000 matches and 10,000 events."""
+    from pressbox.bench.together import Size, run_together
+    from pressbox.entry.manifests import APPLICATIONS
+
+    prepare_settings()
+    _print(run_together(_say, APPLICATIONS, Size(entries, matches, events), home), as_json=as_json)
+
+
+@bench_commands.command()
+def goal(
+    followers: Annotated[
+        list[int] | None, typer.Option("--followers", min=1, max=100_000, help="May be given several times.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """One goal to 1, 1,000 and 10,000 followers: events, statements, requests, and when it is on which way."""
+    from pressbox.bench.goal import FOLLOWERS, run_goal
+
+    prepare_settings()
+    _print(run_goal(_say, followers or FOLLOWERS), as_json=as_json)
+
+
+@bench_commands.command()
 def fairness(as_json: Json = False) -> None:
     """A reader's page, quiet and while another member holds 400 streams and previews heavy rules."""
     from pressbox.bench.fairness import run_fairness
@@ -156,6 +237,19 @@ def reader_api(as_json: Json = False) -> None:
 
     prepare_settings()
     _print(run_reader_api(_say), as_json=as_json)
+
+
+@bench_commands.command()
+def opml(
+    data: Annotated[Path | None, typer.Option(help="A folder of recorded feeds; otherwise feeds of our own.")] = None,
+    feeds: Annotated[int, typer.Option(min=1, max=20_000)] = 300,
+    as_json: Json = False,
+) -> None:
+    """Feeds by OPML on a new instance: when there is something to read, when all were read, and how many are unread."""
+    from pressbox.bench.opml import run_opml
+
+    prepare_settings()
+    _print(run_opml(_say, data, feeds), as_json=as_json)
 
 
 @bench_commands.command()
@@ -186,6 +280,56 @@ def ask(
 
     prepare_settings()
     _print(run_ask(_say, data), as_json=as_json)
+
+
+@bench_commands.command("all")
+def run_all(
+    names: Annotated[
+        list[str] | None, typer.Option("--only", help="Only this benchmark; may be given several times.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, for a first look.")] = False,
+    rounds: Annotated[int, typer.Option(min=1, max=9, help="How often each runs; the median counts.")] = 1,
+    file: Annotated[Path, typer.Option(help="Where the ratios of this run are written.")] = Path(
+        "docs/bench/latest.json"
+    ),
+    release: Annotated[Path, typer.Option(help="The ratios of the last release.")] = Path(
+        "docs/bench/last-release.json"
+    ),
+    as_release: Annotated[
+        bool, typer.Option("--as-release", help="Keep this run as that of the release, after it is compared.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """All ratios in one file, beside those of the last release; fails when one got worse by more than a fifth."""
+    from pressbox.bench import all_benches
+    from pressbox.bench.ratios import check_sizes, compare, format_comparison, load_ratios, save_ratios
+    from pressbox.entry.manifests import APPLICATIONS
+
+    if as_release and names:
+        raise InvalidInputError("A release is measured as a whole: leave out --only or --as-release.")
+    before = load_ratios(release)
+    if before and not as_release:
+        check_sizes(before, quick=quick)
+    stage = all_benches.Stage(_say, prepare_settings(), APPLICATIONS)
+    now = all_benches.run_all(
+        stage, lambda found: save_ratios(file, found), quick=quick, names=names or (), rounds=rounds
+    )
+    comparison = compare(before, now, names or ()) if before and before.quick == quick else None
+    if as_json:
+        typer.echo(comparison.model_dump_json(indent=2) if comparison else now.model_dump_json(indent=2))
+    elif comparison:
+        typer.echo(format_comparison(comparison))
+    else:
+        why = f"{release} is of other sizes" if before else f"There is no {release}"
+        typer.echo(f"{why}, so nothing was compared. --as-release writes it.")
+    typer.echo(f"{len(now.ratios)} ratios are in {file}.", err=True)
+    for name, reason in now.failed.items():
+        typer.echo(f"{name} could not be measured: {reason}", err=True)
+    if as_release and not now.failed:
+        save_ratios(release, now)
+        typer.echo(f"They are the last release's from now on: {release}.", err=True)
+    if now.failed or (comparison and comparison.worse):
+        raise typer.Exit(1)
 
 
 def _print(report: Report, *, as_json: bool) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pressbox.core.collection import collect_rarely
 from pressbox.core.commands import Json, run_with_resources
 from pressbox.core.errors import InvalidInputError
 from pressbox.entry.settings import prepare_settings
@@ -57,6 +58,8 @@ def doctor(as_json: Json = False) -> None:
 
 def web() -> None:
     """Serve the web application against parts that already run."""
+    collect_rarely()
+
     from pressbox.entry.web import run_web
 
     run_web(prepare_settings())
@@ -66,6 +69,8 @@ def worker(
     queue: Annotated[list[str] | None, typer.Option(help="Poll only this task queue; may be repeated.")] = None,
 ) -> None:
     """Run workflows and activities against parts that already run."""
+    collect_rarely()
+
     from pressbox.entry.worker import run_worker
 
     asyncio.run(run_worker(prepare_settings(), queue or ()))
@@ -74,9 +79,9 @@ def worker(
 def migrate() -> None:
     """Bring the database to the version that this program needs."""
     from pressbox.core.db.migrate import upgrade
-    from pressbox.entry.wiring import find_endpoints
+    from pressbox.entry.wiring import find_database
 
-    upgrade(find_endpoints(prepare_settings()).database_url)
+    upgrade(find_database(prepare_settings()))
     typer.echo("The database is up to date.")
 
 

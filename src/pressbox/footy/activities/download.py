@@ -18,33 +18,25 @@ from pressbox.footy.activities.files import (
     VIDEO,
     FrameHeartbeat,
     local_copy,
-    remove_scratch,
     working_folder,
 )
 from pressbox.footy.activities.limits import HOUR, limits
 from pressbox.footy.contracts.download import (
-    Batch,
-    CompletionResult,
     DownloadedVideo,
     DownloadVideoInput,
-    QueueVideosInput,
     RegisterDownloadInput,
-    ScratchInput,
     SettledCandidate,
-    SettleInput,
     ValidatedVideo,
     ValidateVideoInput,
     Video,
     VideoInput,
 )
-from pressbox.footy.contracts.search import GoalReference
 from pressbox.footy.domain.candidates import CandidateOutcome, find_flaw
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.errors import NotAVideoError, TooLargeError
 from pressbox.footy.ids import media_queue, scratch_key
 from pressbox.footy.ports.outside import Downloader, DownloadLimits, Media
 from pressbox.footy.ports.storage import Candidates, Goals
-from pressbox.footy.ports.workflows import Workflows
 
 
 class DownloadActivities:
@@ -57,7 +49,6 @@ class DownloadActivities:
         downloader: Downloader,
         media: Media,
         objects: ObjectStore,
-        workflows: Workflows,
         now: Clock = utc_now,
     ) -> None:
         self._goals = goals
@@ -65,7 +56,6 @@ class DownloadActivities:
         self._downloader = downloader
         self._media = media
         self._objects = objects
-        self._workflows = workflows
         self._now = now
 
     @activity.defn
@@ -111,35 +101,6 @@ class DownloadActivities:
             has_audio=probe.has_audio,
         )
         return DownloadedVideo(candidate_id=input.candidate_id, video=video)
-
-    @activity.defn
-    @call_with(limits(30, attempts=2))
-    async def cleanup_download_temp(self, input: ScratchInput) -> None:
-        await remove_scratch(self._objects, input.fixture_id, input.event_id, input.candidate_ids)
-
-    @activity.defn
-    @call_with(limits(30, attempts=3))
-    async def settle_candidates(self, input: SettleInput) -> None:
-        await self._candidates.settle(input.candidates, self._now())
-
-    @activity.defn
-    @call_with(limits(60, attempts=3))
-    async def queue_videos_for_upload(self, input: QueueVideosInput) -> None:
-        """Finish the register row, then signal: the upload's completion check must find this download finished."""
-        now, goal = self._now(), input.goal
-        ready = [
-            SettledCandidate(candidate_id=video.candidate_id, outcome=CandidateOutcome.READY) for video in input.videos
-        ]
-        await self._candidates.settle(ready, now)
-        await self._goals.finish_download(goal.event_id, input.workflow_id, input.outcome, now)
-        label = f"{goal.player_slug.replace('-', ' ')}’s goal ({goal.minute_label}′)"
-        batch = Batch(batch_id=input.workflow_id, videos=input.videos, label=label)
-        await self._workflows.add_videos(goal.fixture_id, goal.event_id, batch, input.policy)
-
-    @activity.defn
-    @call_with(limits(30, attempts=3))
-    async def check_and_mark_download_complete(self, input: GoalReference) -> CompletionResult:
-        return await self._goals.complete_if_ready(input.event_id, input.policy, self._now())
 
     async def _refuse(self, candidate_id: int, outcome: CandidateOutcome, reason: str) -> DownloadedVideo:
         await settle_one(self._candidates, candidate_id, outcome, reason, self._now())

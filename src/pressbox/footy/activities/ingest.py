@@ -1,5 +1,6 @@
 """Activities of IngestWorkflow: fetch and store fixtures, and delete old ones."""
 
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from temporalio import activity
@@ -21,7 +22,8 @@ from pressbox.footy.domain.fixture_parser import parse_fixtures
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.ids import clips_prefix, fixture_of, scratch_prefix
 from pressbox.footy.ports.outside import FixturesApi
-from pressbox.footy.ports.storage import Clips, FixtureArchive, FixtureImports, Follows
+from pressbox.footy.ports.storage import Clips, FixtureArchive, FixtureImports, Follows, TeamName
+from pressbox.footy.ports.workflows import PollPace
 
 CLEANED_TOGETHER = 20
 MOST_PROBLEMS = 20
@@ -35,12 +37,14 @@ class IngestActivities:
         api: FixturesApi,
         follows: Follows,
         imports: FixtureImports,
+        pace: PollPace,
         missing: str = "",
         now: Clock = utc_now,
     ) -> None:
         self._api = api
         self._follows = follows
         self._imports = imports
+        self._pace = pace
         self._missing = missing
         self._now = now
 
@@ -54,6 +58,7 @@ class IngestActivities:
             answer = await self._api.fetch_day(day)
         except DateRefusedError as error:
             return FetchedFixtures(found=0, followed=0, refused=error.message)
+        await self._follows.identify(_teams(answer.fixtures))
         followed = await self._follows.load_followed()
         wanted = [fixture for fixture in answer.fixtures if followed.includes(fixture)]
         await self._imports.save_fetched(input.run_id, wanted)
@@ -81,7 +86,16 @@ class IngestActivities:
     @activity.defn
     @call_with(limits(30, attempts=3))
     async def categorize_and_store_fixtures(self, input: RunReference) -> StoredFixtures:
-        return await self._imports.route_fetched(input.run_id, input.policy.alias_age, self._now())
+        """Have polls begin at once: what is new may be on already, or begin before a schedule that rests looks."""
+        stored = await self._imports.route_fetched(input.run_id, input.policy, self._now())
+        await self._pace.hasten()
+        return stored
+
+
+def _teams(fixtures: Sequence[ObservedFixture]) -> Iterator[TeamName]:
+    for fixture in fixtures:
+        for team in (fixture.home, fixture.away):
+            yield TeamName(team.id, team.name, fixture.league.country_of_teams)
 
 
 class CleanupActivities:

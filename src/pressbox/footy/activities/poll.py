@@ -21,21 +21,25 @@ from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.request_budget import decide_poll, poll_interval
 from pressbox.footy.ports.outside import FixturesApi, LiveAnswer
 from pressbox.footy.ports.storage import BudgetStore, Polls
+from pressbox.footy.ports.workflows import PollPace
 
 Recorder = Callable[[LiveAnswer], Awaitable[None]]
 
 CALLS_AT_ONCE = 5
 POLL_EVERY = timedelta(seconds=30)
+# As many runs in as many intervals are those of a schedule that does not rest, even if somebody runs it by hand.
+FREQUENT_RUNS, FREQUENT_SPAN = 3, 4
 
 
 class PollActivities:
-    """`missing` says which setting the API needs; empty when everything is set. `every` is the set time of polls."""
+    """`missing` says which setting the API needs; empty when everything is set. `every` is the time between polls."""
 
     def __init__(
         self,
         api: FixturesApi,
         polls: Polls,
         budget: BudgetStore,
+        pace: PollPace,
         missing: str = "",
         every: timedelta = POLL_EVERY,
         now: Clock = utc_now,
@@ -43,6 +47,7 @@ class PollActivities:
         self._api = api
         self._polls = polls
         self._budget = budget
+        self._pace = pace
         self._missing = missing
         self._every = every
         self._now = now
@@ -50,9 +55,19 @@ class PollActivities:
     @activity.defn
     @call_with(limits(10, attempts=3))
     async def register_monitor_workflow(self, input: RunReference) -> RegisteredRun:
+        """Let the schedule rest when there is nothing to poll: it wakes for waiting matches on the quarter hour."""
         if self._missing:
+            await self._pace.rest()
             return RegisteredRun(missing=self._missing)
-        return await self._polls.register_run(input.run_id, input.policy, self._now())
+        registered = await self._polls.register_run(input.run_id, input.policy, self._now())
+        if registered.active or registered.staging_due or not await self._is_frequent():
+            return registered
+        await self._pace.rest()
+        # A match that was stored between the look and the rest would wait: whoever stored it found no rest to end.
+        registered = await self._polls.register_run(input.run_id, input.policy, self._now())
+        if registered.active or registered.staging_due:
+            await self._pace.hasten()
+        return registered
 
     # One fetch makes many calls, so it has more than the 15 s that the document gives to a single call.
     @activity.defn
@@ -69,13 +84,18 @@ class PollActivities:
     @activity.defn
     @call_with(limits(30, attempts=2))
     async def pre_activate_upcoming_fixtures(self, input: RunReference) -> ActivationResult:
-        return ActivationResult(fixtures=await self._polls.activate(input.run_id, input.policy, self._now()))
+        activated = await self._polls.activate(input.run_id, input.policy, self._now())
+        if activated:
+            await self._pace.hasten()
+        return ActivationResult(fixtures=activated)
 
     @activity.defn
     @call_with(limits(60, attempts=2, heartbeat=20))
     async def fetch_active_fixtures(self, input: RunReference) -> PollResult:
         """Fetch only fixtures of which this run has no snapshot yet, so that a retry goes on where it was."""
         due = await self._polls.find_active(input.run_id)
+        if due and not await self._is_frequent():
+            await self._pace.hasten()
         if due and not await self._may_poll(len(due), input.policy):
             return PollResult()
 
@@ -83,6 +103,10 @@ class PollActivities:
             await self._polls.save_snapshots(input.run_id, answer.fixtures, answer.missing, self._now())
 
         return await self._poll(due, input.policy, record)
+
+    async def _is_frequent(self) -> bool:
+        """Whether the schedule does not rest, told by its last runs: nobody has to remember what was set."""
+        return await self._polls.count_scheduled(self._now() - self._every * FREQUENT_SPAN) >= FREQUENT_RUNS
 
     async def _may_poll(self, fixtures: int, policy: FootyPolicy) -> bool:
         """Whether the requests of the day allow a poll now; the fewer are left, the further apart polls are."""

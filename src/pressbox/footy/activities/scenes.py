@@ -20,7 +20,8 @@ from pressbox.footy.contracts.upload import (
     UploadedVideo,
     UploadVideoInput,
 )
-from pressbox.footy.domain.scenes import Scene, SceneCopy, arrange
+from pressbox.footy.domain.film_rule import describe
+from pressbox.footy.domain.scenes import Scene, SceneCopy, arrange, choose_to_see_through
 from pressbox.footy.ids import clip_key, media_queue, poster_key
 from pressbox.footy.ports.outside import Media
 from pressbox.footy.ports.storage import Clips, StoredCopy
@@ -45,14 +46,13 @@ class SceneActivities:
             # A retry may find what it stored before: that is not new.
             new = {video.candidate_id: video for video in input.videos if video.candidate_id not in stored}
             prints = await self._load_fingerprints(new, stored)
-            slots = {key: copy.clip_id for key, copy in stored.items()}
+            copies = [_new_copy(video, input.unusable) for video in new.values()]
+            copies += [_stored_copy(copy, input.unusable) for copy in stored.values()]
             compared = list(prints) if input.rearrange else [key for key in new if key in prints]
-            matches = await self._find_matches(prints, compared, slots)
-        copies = [_new_copy(video, input.unusable) for video in new.values()]
-        copies += [_stored_copy(copy, input.unusable) for copy in stored.values()]
+            matches, reasons = await self._find_matches(prints, compared, copies)
         videos = {**{key: copy.video for key, copy in stored.items()}, **new}
         scenes = arrange(copies, matches, input.policy.same_duration)
-        changes = (_scene_change(scene, videos, new) for scene in scenes)
+        changes = (_scene_change(scene, videos, new, reasons) for scene in scenes)
         return DeduplicateResult(scenes=tuple(change for change in changes if change is not None))
 
     # Storing also makes the file playable and takes its poster, hence the heartbeat.
@@ -97,22 +97,34 @@ class SceneActivities:
         return {key: found for key, found in prints.items() if found is not None}
 
     async def _find_matches(
-        self, prints: Mapping[int, bytes], compared: Sequence[int], slots: Mapping[int, int]
-    ) -> list[tuple[int, int]]:
+        self, prints: Mapping[int, bytes], compared: Sequence[int], copies: Sequence[SceneCopy]
+    ) -> tuple[list[tuple[int, int]], dict[int, str]]:
+        """Find pairs of copies that show one scene, and say of those that only their films showed what hid it."""
+        slots = {copy.candidate_id: copy.clip_id for copy in copies}
         matches: list[tuple[int, int]] = []
+        reasons: dict[int, str] = {}
+        tried: set[int] = set()
         for key in compared:
             others = {
                 other: found
                 for other, found in prints.items()
-                if other != key and (key not in slots or slots[key] != slots.get(other))
+                if other != key and (slots[key] is None or slots[key] != slots[other])
             }
             same = await self._media.find_same_scene(prints[key], others) if others else frozenset()
             # A may be found in B although B is not found in A; either counts, whichever came first.
             for other in others.keys() - same:
                 if other not in compared and await self._media.find_same_scene(prints[other], {key: prints[key]}):
                     same |= {other}
-            matches += [(key, other) for other in sorted(same)]
-        return matches
+            # Films are compared once, whichever of the two comes first.
+            chosen = choose_to_see_through([copy for copy in copies if copy.candidate_id in others], same)
+            hidden = {number: others[number] for number in chosen if number not in tried}
+            seen = await self._media.see_through(prints[key], hidden) if hidden else {}
+            for other, sighting in seen.items():
+                for one, another in ((key, other), (other, key)):
+                    reasons.setdefault(one, f"same scene as candidate {another}, seen through {describe(sighting)}")
+            tried.add(key)
+            matches += [(key, other) for other in sorted(same | seen.keys())]
+        return matches, reasons
 
 
 def _new_copy(video: Video, unusable: Sequence[int]) -> SceneCopy:
@@ -140,7 +152,9 @@ def _stored_copy(copy: StoredCopy, unusable: Sequence[int]) -> SceneCopy:
     )
 
 
-def _scene_change(scene: Scene, videos: Mapping[int, Video], new: Mapping[int, Video]) -> SceneChange | None:
+def _scene_change(
+    scene: Scene, videos: Mapping[int, Video], new: Mapping[int, Video], reasons: Mapping[int, str]
+) -> SceneChange | None:
     arrived = [copy.candidate_id for copy in scene.copies if copy.candidate_id in new]
     best = scene.best.candidate_id if scene.best is not None and scene.changes_shown else None
     if not arrived and not scene.merged and best is None:
@@ -151,4 +165,5 @@ def _scene_change(scene: Scene, videos: Mapping[int, Video], new: Mapping[int, V
         best=videos[best] if best is not None else None,
         others=tuple(videos[key] for key in arrived if key != best),
         kept=tuple(sorted(scene.kept)),
+        reasons={key: reasons[key] for key in arrived if key in reasons},
     )

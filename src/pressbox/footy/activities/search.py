@@ -32,9 +32,10 @@ from pressbox.footy.domain.candidates import FoundVideo, find_declared_flaw, lon
 from pressbox.footy.domain.names import build_query
 from pressbox.footy.domain.player_names import extract_player_search_names
 from pressbox.footy.domain.posts import merge_same_posts
+from pressbox.footy.domain.request_budget import RequestBudget, note_clock_ahead
 from pressbox.footy.domain.search_window import search_age
 from pressbox.footy.domain.team_names import derive_aliases
-from pressbox.footy.ports.outside import ClipSource, SearchRequest
+from pressbox.footy.ports.outside import ClipSource, HearsTime, SearchRequest
 from pressbox.footy.ports.storage import BudgetStore, Candidates, Goals, SourceAnswer, SourceHealth
 
 # Shorter than the timeout of the activity: a source that hangs must not lose what the others found.
@@ -120,6 +121,7 @@ class SearchActivities:
         async with Heartbeat():
             found, answers = await search_all(self._sources, request, self._source_time)
         await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
+        await self._note_clock(search.event_id)
         if self._health is not None:
             await self._health.record(answers, begun)
         new = merge_same_posts(found, request.exclude_urls)
@@ -127,6 +129,14 @@ class SearchActivities:
             videos=tuple(_to_contract(video) for video in longest_first(new, MOST_FOUND, input.policy)),
             failures=tuple(SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure),
         )
+
+    async def _note_clock(self, event_id: str) -> None:
+        """Keep what the answers say of our clock. A wrong one belongs to the trail: it makes new posts look old."""
+        if self._budget is None:
+            return
+        known = await keep_time(self._budget, self._sources)
+        if known.clock_ahead:
+            await self._goals.note_wrong_clock(event_id, known.clock_ahead, self._now())
 
     async def _load_clock_ahead(self) -> timedelta:
         """How much further to look back: to a clock that is fast every new post is too old."""
@@ -152,6 +162,23 @@ class SearchActivities:
     @call_with(limits(30, attempts=5, first_pause=2))
     async def finish_search(self, input: FinishSearchInput) -> None:
         await self._goals.end_search(input.event_id, input.ended, self._now())
+
+
+async def keep_time(store: BudgetStore, sources: Sequence[ClipSource]) -> RequestBudget:
+    """Compare our clock with those of the sources, of which the middle one counts: that needs no key and no request."""
+    known = await store.load()
+    told = sorted(
+        (seconds, source.name)
+        for source in sources
+        if isinstance(source, HearsTime) and (seconds := source.clock_ahead_seconds) is not None
+    )
+    if not told:
+        return known
+    seconds, by = told[len(told) // 2]
+    if seconds == known.clock_ahead_seconds:
+        return known
+    await store.change(lambda budget: (note_clock_ahead(budget, seconds, by), None))
+    return note_clock_ahead(known, seconds, by)
 
 
 async def search_all(

@@ -13,7 +13,7 @@ from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.activities.clip_inspector import ClipInspector, Inspection, JudgeRefusesError, JudgeUnavailableError
 from pressbox.footy.activities.files import local_copy
 from pressbox.footy.activities.limits import HOUR, limits
-from pressbox.footy.activities.search import SOURCE_TIME, search_all
+from pressbox.footy.activities.search import SOURCE_TIME, keep_time, search_all
 from pressbox.footy.contracts.download import Batch, SettledCandidate, Video
 from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.contracts.search import SourceFailure
@@ -21,7 +21,7 @@ from pressbox.footy.contracts.upkeep import CanaryResult, RecheckResult
 from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.ids import fixture_of, media_queue, poster_key
 from pressbox.footy.ports.outside import ClipSource, SearchRequest
-from pressbox.footy.ports.storage import Clips, Goals, SourceHealth, UncheckedClip
+from pressbox.footy.ports.storage import BudgetStore, Clips, Goals, SourceHealth, UncheckedClip
 from pressbox.footy.ports.workflows import Workflows
 
 RECHECKED_TOGETHER = 20
@@ -36,9 +36,16 @@ CANARY = SearchRequest(
 
 
 class CanaryActivities:
-    def __init__(self, sources: Sequence[ClipSource], health: SourceHealth, now: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        sources: Sequence[ClipSource],
+        health: SourceHealth,
+        budget: BudgetStore | None = None,
+        now: Clock = utc_now,
+    ) -> None:
         self._sources = sources
         self._health = health
+        self._budget = budget
         self._now = now
 
     @activity.defn
@@ -47,6 +54,8 @@ class CanaryActivities:
         async with Heartbeat():
             _, answers = await search_all(self._sources, CANARY, SOURCE_TIME)
         await self._health.record(answers, self._now())
+        if self._budget is not None:
+            await keep_time(self._budget, self._sources)
         failing = [SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure]
         return CanaryResult(working=len(answers) - len(failing), failing=tuple(failing))
 

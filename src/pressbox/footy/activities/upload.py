@@ -76,7 +76,9 @@ class UploadActivities:
     async def bump_video_popularity(self, input: BumpPopularityInput) -> None:
         for duplicate in input.duplicates:
             fingerprint = await self._load_known_fingerprint(input.event_id, duplicate.video)
-            await self._clips.add_copy(duplicate.clip_id, duplicate.video, fingerprint, self._now())
+            await self._clips.add_copy(
+                duplicate.clip_id, duplicate.video, fingerprint, self._now(), reason=duplicate.reason
+            )
 
     @activity.defn
     @call_with(limits(30, attempts=2))

@@ -1,4 +1,4 @@
-"""Fetches fixtures from API-Football, within the budget of requests that all processes share."""
+"""Fetches fixtures and names from API-Football, within the budget of requests that all processes share."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -18,10 +18,12 @@ from pressbox.footy.adapters.api_football_answers import (
     KeyRefusedError,
     read_account,
     read_body,
-    read_fixtures,
     read_limits,
+    read_list,
     read_page_count,
 )
+from pressbox.footy.adapters.directory_answers import read_leagues, read_teams
+from pressbox.footy.domain.directory import Entry
 from pressbox.footy.domain.fixture_parser import MalformedAnswerError, fixture_id_of, parse_fixture
 from pressbox.footy.domain.fixtures import Stage
 from pressbox.footy.domain.request_budget import (
@@ -35,7 +37,7 @@ from pressbox.footy.domain.request_budget import (
     reserve_slot,
 )
 from pressbox.footy.ports.outside import DayAnswer, LiveAnswer
-from pressbox.footy.ports.storage import BudgetStore, RawFixture
+from pressbox.footy.ports.storage import BudgetStore, RawAnswer, RawFixture
 from pressbox.footy.settings import FootySettings
 
 TIMEOUT = timedelta(seconds=10)
@@ -45,6 +47,7 @@ LONGEST_WAIT = timedelta(seconds=15)
 KEY_PAUSE = timedelta(minutes=15)
 # A Saturday has over a thousand fixtures; live ones come with line-ups and statistics of all players.
 LARGEST_ANSWER = 64_000_000
+FIXTURES = "/fixtures"
 MOST_IDS = 20
 MOST_PAGES = 50
 RAPID_API = ".rapidapi.com"
@@ -89,7 +92,7 @@ class ApiFootball:
 
     async def fetch_day(self, day: date) -> DayAnswer:
         fixtures, problems = [], []
-        pages, _ = await self._all_pages(date=day.isoformat())
+        pages, _ = await self._all_pages(FIXTURES, date=day.isoformat())
         for raw in pages:
             try:
                 fixtures.append(parse_fixture(raw))
@@ -105,7 +108,7 @@ class ApiFootball:
         if (await self._budget.load()).refuses_ids(self._now()):
             return await self._fetch_without_ids(fixture_ids)
         try:
-            found, calls = await self._all_pages(ids="-".join(map(str, fixture_ids)))
+            found, calls = await self._all_pages(FIXTURES, ids="-".join(map(str, fixture_ids)))
         except IdsRefusedError:
             await self._budget.change(lambda known: (note_refused_ids(known, self._now()), None))
             return await self._fetch_without_ids(fixture_ids)
@@ -117,6 +120,13 @@ class ApiFootball:
             if number not in fixtures
         }
         return LiveAnswer(fixtures, missing, calls)
+
+    async def search_teams(self, text: str) -> Sequence[Entry]:
+        """Teams with this text in their name or country: three or more plain letters."""
+        return read_teams((await self._all_pages("/teams", search=text))[0])
+
+    async def search_leagues(self, text: str) -> Sequence[Entry]:
+        return read_leagues((await self._all_pages("/leagues", search=text))[0])
 
     async def _fetch_without_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
         """One list of all live matches; the list of the day for those that wait; the few others one by one.
@@ -145,7 +155,7 @@ class ApiFootball:
         fixtures |= listed
         for number in self._choose_singles([number for number in absent if number not in listed]):
             self._singles[number] = self._now()
-            found, more = await self._all_pages(id=str(number))
+            found, more = await self._all_pages(FIXTURES, id=str(number))
             calls += more
             if found and fixture_id_of(found[0]) == number:
                 fixtures[number] = found[0]
@@ -155,7 +165,7 @@ class ApiFootball:
         now = self._now()
         if known is not None and now - known.at < life and now.date() == known.at.date():
             return known, 0
-        found, calls = await self._all_pages(**parameters)
+        found, calls = await self._all_pages(FIXTURES, **parameters)
         return _List(now, {number: raw for raw in found if (number := fixture_id_of(raw)) is not None}), calls
 
     def _choose_singles(self, fixture_ids: Sequence[int]) -> Sequence[int]:
@@ -164,23 +174,23 @@ class ApiFootball:
         self._singles = {number: at for number, at in self._singles.items() if now - at < SINGLE_LIFE}
         return [number for number in fixture_ids if number not in self._singles][:MOST_SINGLE]
 
-    async def _all_pages(self, **parameters: str) -> tuple[list[RawFixture], int]:
-        found: list[RawFixture] = []
+    async def _all_pages(self, path: str, **parameters: str) -> tuple[list[RawAnswer], int]:
+        found: list[RawAnswer] = []
         page = total = 1
         while page <= total:
-            body = await self._get({**parameters, "page": str(page)} if page > 1 else parameters)
-            found += read_fixtures(body)
+            body = await self._get(path, {**parameters, "page": str(page)} if page > 1 else parameters)
+            found += read_list(body)
             total = read_page_count(body)
             if total > MOST_PAGES:
                 raise TransientError(f"{NAME} reports {total} pages for one request, which cannot be right.")
             page += 1
         return found, total
 
-    async def _get(self, parameters: Mapping[str, str]) -> Mapping[str, Any]:
+    async def _get(self, path: str, parameters: Mapping[str, str]) -> Mapping[str, Any]:
         wait = await self._budget.change(self._reserve)
         if wait:
             await asyncio.sleep(wait.total_seconds())
-        return await self._send("/fixtures", parameters)
+        return await self._send(path, parameters)
 
     def _reserve(self, budget: RequestBudget) -> tuple[RequestBudget, timedelta]:
         now = self._now()

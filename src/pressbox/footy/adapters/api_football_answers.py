@@ -13,7 +13,7 @@ from pressbox.core.http.client import Response
 from pressbox.core.http.pauses import number, pause
 from pressbox.footy.domain.errors import DateRefusedError
 from pressbox.footy.domain.request_budget import Seen
-from pressbox.footy.ports.storage import RawFixture
+from pressbox.footy.ports.storage import RawAnswer
 
 NAME = "API-Football"
 MINUTE_LIMIT = timedelta(seconds=60)
@@ -69,10 +69,11 @@ def read_limits(headers: httpx.Headers) -> Seen:
     )
 
 
-def read_fixtures(body: Mapping[str, Any]) -> list[RawFixture]:
+def read_list(body: Mapping[str, Any]) -> list[RawAnswer]:
+    """The fixtures, teams or leagues of an answer."""
     response = body.get("response")
     if not isinstance(response, list):
-        raise TransientError(f"{NAME} sent no list of fixtures.")
+        raise TransientError(f"{NAME} sent no list.")
     return [raw if isinstance(raw, Mapping) else {} for raw in response]
 
 

@@ -12,6 +12,7 @@ from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.core.errors import NotFoundError
 from pressbox.footy.adapters.candidate_store import OPEN
 from pressbox.footy.adapters.changes import publish_goal
+from pressbox.footy.adapters.goal_notices import tell_of_goals
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, GoalRow
 from pressbox.footy.contracts.download import SettledCandidate, Video
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
@@ -127,10 +128,12 @@ class SqlClips:
             await _rank_and_publish(work, row.event_id, now)
             return await _find_unused(work.session, before)
 
-    async def add_copy(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
+    async def add_copy(
+        self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime, *, reason: str = ""
+    ) -> None:
         async with self._database.unit_of_work() as work:
             row = await _lock_clip(work.session, clip_id)
-            await _link_candidates(work.session, clip_id, video, fingerprint, CandidateOutcome.DUPLICATE, now)
+            await _link_candidates(work.session, clip_id, video, fingerprint, CandidateOutcome.DUPLICATE, now, reason)
             await _rank_and_publish(work, row.event_id, now)
 
     async def rank(self, event_id: str) -> None:
@@ -181,6 +184,9 @@ class SqlClips:
 
 
 def _fill_row(row: ClipRow, uploaded: UploadedVideo, fingerprint: bytes | None, source_url: str, now: datetime) -> None:
+    # Here, because numpy is much for a worker that may never see a clip.
+    from pressbox.footy.domain.fingerprints import split_film
+
     video = uploaded.video
     row.candidate_id = video.candidate_id
     row.object_key, row.poster_key = uploaded.object_key, uploaded.poster_key
@@ -189,7 +195,8 @@ def _fill_row(row: ClipRow, uploaded: UploadedVideo, fingerprint: bytes | None, 
     shown = uploaded.shown or video
     row.width, row.height, row.bitrate = shown.width, shown.height, shown.bitrate
     row.file_size, row.duration = shown.file_size, shown.duration_seconds
-    row.perceptual_hash = fingerprint
+    # The film stays with the candidate, where all copies are compared.
+    row.perceptual_hash = None if fingerprint is None else split_film(fingerprint)[0]
     row.timestamp_verified = video.timestamp_verified
     row.extracted_minute, row.timestamp_status = video.extracted_minute, video.timestamp_status
     row.source_url = source_url
@@ -203,6 +210,7 @@ async def _link_candidates(
     fingerprint: bytes | None,
     outcome: CandidateOutcome,
     now: datetime,
+    reason: str = "",
 ) -> None:
     """Link the candidate, and the equal files merged into it, to the clip; final outcomes stay."""
     ids = [video.candidate_id, *video.merged_ids]
@@ -213,14 +221,14 @@ async def _link_candidates(
         .where(candidate.id == video.candidate_id)
         .values(video=video.model_dump(mode="json"), fingerprint=fingerprint)
     )
-    for number, became in (
-        (video.candidate_id, outcome),
-        *((merged, CandidateOutcome.SAME_FILE) for merged in ids[1:]),
+    for number, became, why in (
+        (video.candidate_id, outcome, reason),
+        *((merged, CandidateOutcome.SAME_FILE, "") for merged in ids[1:]),
     ):
         await session.execute(
             update(candidate)
             .where(candidate.id == number, candidate.outcome.in_(OPEN))
-            .values(outcome=became, settled_at=now)
+            .values(outcome=became, settled_at=now, **({"reason": why} if why else {}))
         )
 
 
@@ -285,3 +293,4 @@ async def _rank_and_publish(work: UnitOfWork, event_id: str, now: datetime) -> N
 async def _publish(work: UnitOfWork, event_id: str) -> None:
     fixture_id = await work.session.scalar(select(GoalRow.fixture_id).where(GoalRow.event_id == event_id))
     publish_goal(work, event_id, fixture_id)
+    await tell_of_goals(work, [event_id])

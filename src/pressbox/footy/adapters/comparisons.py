@@ -18,7 +18,9 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import UnstorableError, shorten
 from pressbox.core.logs import get_logger
 from pressbox.footy.adapters.fixture_columns import fact_columns
+from pressbox.footy.adapters.goal_notices import tell_of_matches
 from pressbox.footy.adapters.goal_writer import write_comparisons
+from pressbox.footy.adapters.match_notices import tell_of_progress
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow, MonitorRunRow
 from pressbox.footy.domain.fixtures import ObservedFixture, Stage
 from pressbox.footy.domain.goals import Comparison, GoalDetail, Score, Sighting, StoredGoal
@@ -44,8 +46,8 @@ _COLUMNS = {
 _TYPES = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
 _STORED = ", ".join(f"fixture.{name}" for name in _COLUMNS)
 _STATED = ", ".join(f"stated.{name}" for name in _COLUMNS)
-_CHANGED = f"""(stated.loud OR fixture.trouble <> stated.trouble OR (stated.observed AND
-    ({_STORED}) IS DISTINCT FROM ({_STATED})))"""
+_NEWS = f"(stated.loud OR (stated.observed AND ({_STORED}) IS DISTINCT FROM ({_STATED})))"
+_CHANGED = f"(fixture.trouble <> stated.trouble OR {_NEWS})"
 # One answer that says postponed may be a mistake; the second one in a row counts.
 # Rows are locked in the order of their ids, so that two runs at once cannot deadlock.
 _WRITE_TEMPLATE = """
@@ -53,7 +55,7 @@ _WRITE_TEMPLATE = """
         SELECT * FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS stated (
             id bigint, version integer, observed boolean, loud boolean, terminal boolean, trouble text, {types})
     ), locked AS (
-        SELECT id FROM footy.fixtures WHERE id IN (SELECT id FROM stated) ORDER BY id FOR UPDATE
+        SELECT id, status FROM footy.fixtures WHERE id IN (SELECT id FROM stated) ORDER BY id FOR UPDATE
     )
     UPDATE footy.fixtures AS fixture
     SET {assignments},
@@ -62,6 +64,7 @@ _WRITE_TEMPLATE = """
             WHEN stated.terminal THEN fixture.terminal_polls + 1 ELSE 0 END,
         looked_at = CASE WHEN stated.observed THEN :now ELSE fixture.looked_at END,
         looked_before = CASE WHEN stated.observed THEN fixture.looked_at ELSE fixture.looked_before END,
+        changed_at = CASE WHEN {news} THEN :now ELSE fixture.changed_at END,
         trouble = stated.trouble,
         trouble_since = CASE WHEN stated.trouble <> '' THEN coalesce(fixture.trouble_since, :now) END,
         changed_by = CASE WHEN {changed} THEN :run_id ELSE fixture.changed_by END,
@@ -69,7 +72,7 @@ _WRITE_TEMPLATE = """
         version = fixture.version + 1
     FROM stated JOIN locked ON locked.id = stated.id
     WHERE fixture.id = stated.id AND fixture.version = stated.version AND fixture.stage = 'active'
-    RETURNING fixture.id
+    RETURNING fixture.id, locked.status
 """
 _WRITE = text(
     _WRITE_TEMPLATE.format(
@@ -78,11 +81,13 @@ _WRITE = text(
             f"{name} = CASE WHEN stated.observed THEN stated.{name} ELSE fixture.{name} END" for name in _COLUMNS
         ),
         changed=_CHANGED,
+        news=_NEWS,
     )
 )
 _SYNC_TEMPLATE = """
     UPDATE footy.fixtures AS fixture
-    SET {assignments}, changed_by = :run_id, last_activity = greatest(fixture.last_activity, :now)
+    SET {assignments}, changed_by = :run_id, changed_at = :now,
+        last_activity = greatest(fixture.last_activity, :now)
     FROM jsonb_to_recordset(CAST(:rows AS jsonb)) AS stated (id bigint, {types})
     WHERE fixture.id = stated.id AND fixture.stage <> 'completed' AND ({stored}) IS DISTINCT FROM ({stated})
 """
@@ -169,11 +174,13 @@ class SqlComparisons:
             return set()
         rows = [_row(number, version, decision) for number, (version, decision) in decisions.items()]
         async with self._database.unit_of_work() as work:
-            written = await _write_fixtures(work.session, run_id, rows, now)
+            before = await _write_fixtures(work.session, run_id, rows, now)
+            written = set(before)
             seen = [goal.event_id for number in written for goal in decisions[number][1].comparison.seen]
             if seen:
                 await _mark_seen(work.session, seen, now)
             await _mark_compared(work.session, run_id, written)
+            await tell_of_progress(work, before, _observed(decisions), now)
         return written
 
     async def _apply_group(
@@ -183,13 +190,16 @@ class SqlComparisons:
         rows = [_row(number, version, decision) for number, (version, decision) in decisions.items()]
         try:
             async with self._database.unit_of_work() as work:
-                written = await _write_fixtures(work.session, run_id, rows, now)
+                before = await _write_fixtures(work.session, run_id, rows, now)
+                written = set(before)
                 comparisons = {number: decisions[number][1].comparison for number in sorted(written)}
                 confirmed = await write_comparisons(work.session, run_id, comparisons, policy, now)
                 await work.session.execute(
                     update(FixtureRow).where(FixtureRow.id == one_of(confirmed)).values(changed_by=run_id)
                 )
                 await _mark_compared(work.session, run_id, written)
+                await tell_of_matches(work, written)
+                await tell_of_progress(work, before, _observed(decisions), now)
         except (DBAPIError, UnstorableError) as error:
             if len(decisions) > 1:
                 alone = [await self._apply_group(run_id, {key: decisions[key]}, policy, now) for key in decisions]
@@ -227,7 +237,7 @@ def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
 
 
 def _is_unchanged(comparison: Comparison) -> bool:
-    if comparison.created or comparison.missed or comparison.rescored:
+    if comparison.created or comparison.missed or comparison.rescored or comparison.disallowed or comparison.proven:
         return False
     return all(goal.sighting is Sighting.UNCHANGED and not goal.registers for goal in comparison.seen)
 
@@ -235,7 +245,12 @@ def _is_unchanged(comparison: Comparison) -> bool:
 def _is_visible(comparison: Comparison) -> bool:
     """Whether people see a change of the goals."""
     changed = any(goal.sighting is not Sighting.UNCHANGED for goal in comparison.seen)
-    return bool(comparison.created or comparison.rescored) or changed or any(goal.removes for goal in comparison.missed)
+    taken_back = comparison.disallowed or comparison.proven
+    return (
+        bool(comparison.created or comparison.rescored or taken_back)
+        or changed
+        or any(goal.removes for goal in comparison.missed)
+    )
 
 
 def _row(number: int, version: int, decision: FixtureDecision) -> dict[str, Any]:
@@ -262,10 +277,14 @@ def _json_facts(fixture: ObservedFixture) -> dict[str, Any]:
 
 async def _write_fixtures(
     session: AsyncSession, run_id: str, rows: Sequence[Mapping[str, Any]], now: datetime
-) -> set[int]:
-    """Returns the fixtures whose version was still the one that the decision was made on."""
-    found = await session.scalars(_WRITE, {"rows": json.dumps(rows), "run_id": run_id, "now": now})
-    return set(found)
+) -> Mapping[int, str]:
+    """Returns the fixtures whose version was still the one that the decision was made on, with their former status."""
+    found = await session.execute(_WRITE, {"rows": json.dumps(rows), "run_id": run_id, "now": now})
+    return dict(found.tuples().all())
+
+
+def _observed(decisions: Mapping[int, tuple[int, FixtureDecision]]) -> Iterator[ObservedFixture]:
+    return (decision.observed for _, decision in decisions.values() if decision.observed is not None)
 
 
 async def _mark_seen(session: AsyncSession, event_ids: Sequence[str], now: datetime) -> None:
@@ -322,6 +341,7 @@ def _stored_goal(row: GoalRow, monitor: set[str], drop: set[str]) -> StoredGoal:
         monitor_complete=row.monitor_complete,
         removed_at=row.removed_at,
         first_seen=row.first_seen,
+        confirmed=row.confirmed_at is not None,
         assist_name=row.assist_name,
     )
 

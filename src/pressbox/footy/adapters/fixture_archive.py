@@ -88,17 +88,21 @@ async def _mark_changed(session: AsyncSession, run_id: str, fixture_ids: set[int
 
 
 async def _park_fixtures(session: AsyncSession, run_id: str, policy: FootyPolicy, now: datetime) -> None:
-    """Let fixtures wait that moved to a later day, were stopped, or vanished from the answers.
+    """Let fixtures wait that moved to a later day or were stopped, or of which the API says nothing new for long.
 
-    They are polled on the quarter hour, and go on as soon as an answer says that they do.
+    The last are those that vanished from the answers, and those that stand still hours after they ended. They are
+    polled on the quarter hour, and go on as soon as an answer says that they do.
     """
     moved = FixtureRow.status.in_(_WAITING) & (FixtureRow.kickoff > now + 2 * policy.activate_ahead)
-    stopped = FixtureRow.status.in_(_STOPPED) & (FixtureRow.last_activity < now - policy.stopped_patience)
-    looked = func.greatest(FixtureRow.looked_at, FixtureRow.activated_at)
-    vanished = FixtureRow.status.not_in(_TERMINAL) & (looked < now - policy.vanished_patience)
+    stopped = FixtureRow.status.in_(_STOPPED) & (FixtureRow.changed_at < now - policy.stopped_patience)
+    long_ago = now - policy.vanished_patience
+    news = func.greatest(FixtureRow.changed_at, FixtureRow.activated_at, FixtureRow.kickoff)
+    # After an outage of ours the first answers count, not the time without any.
+    tried = FixtureRow.trouble_since.is_(None) | (FixtureRow.trouble_since < long_ago)
+    quiet = FixtureRow.status.not_in(_TERMINAL) & (news < long_ago) & tried
     await session.execute(
         update(FixtureRow)
-        .where(FixtureRow.stage == Stage.ACTIVE, or_(moved, stopped, vanished))
+        .where(FixtureRow.stage == Stage.ACTIVE, or_(moved, stopped, quiet))
         .values(stage=Stage.STAGING, changed_by=run_id, version=FixtureRow.version + 1)
     )
 

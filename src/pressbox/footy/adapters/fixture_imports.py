@@ -13,17 +13,21 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.core.db.arrays import one_of
 from pressbox.core.db.database import Database, UnitOfWork
 from pressbox.footy.adapters.changes import publish_fixture
+from pressbox.footy.adapters.directory import save_entries
 from pressbox.footy.adapters.fixture_columns import fact_columns, name_columns
+from pressbox.footy.adapters.goal_writer import write_comparisons
 from pressbox.footy.adapters.rows import FetchedFixtureRow, FixtureRow, TeamRow
 from pressbox.footy.contracts.ingest import StoredFixtures
+from pressbox.footy.domain.directory import Entry
 from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage
+from pressbox.footy.domain.matching import compare
+from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.views import FollowKind
 
 _OBSERVED: TypeAdapter[ObservedFixture] = TypeAdapter(ObservedFixture)
 _KNOWN = "known"
 _FETCHED_KEPT = timedelta(days=2)
 _TEAMS_PER_PAGE = 200
-# International competitions do not tell where a team is from.
-_NO_COUNTRY = frozenset({"World", "Europe"})
 
 
 class SqlFixtureImports:
@@ -46,14 +50,14 @@ class SqlFixtureImports:
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement, rows)
 
-    async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
+    async def route_fetched(self, run_id: str, policy: FootyPolicy, now: datetime) -> StoredFixtures:
         async with self._database.unit_of_work() as work:
             await work.session.execute(
                 delete(FetchedFixtureRow).where(FetchedFixtureRow.created_at < now - _FETCHED_KEPT)
             )
-            await self._route(work, run_id, now)
+            await self._route(work, run_id, policy, now)
             counts = await _count_routed(work.session, run_id)
-            teams = await _find_teams_without_aliases(work.session, now - alias_age)
+            teams = await _find_teams_without_aliases(work.session, now - policy.alias_age)
         return StoredFixtures(
             staging=counts[Stage.STAGING],
             active=counts[Stage.ACTIVE],
@@ -62,7 +66,7 @@ class SqlFixtureImports:
             teams=teams,
         )
 
-    async def _route(self, work: UnitOfWork, run_id: str, now: datetime) -> None:
+    async def _route(self, work: UnitOfWork, run_id: str, policy: FootyPolicy, now: datetime) -> None:
         fetched = select(FetchedFixtureRow.observed).where(
             FetchedFixtureRow.run_id == run_id, FetchedFixtureRow.routed.is_(None)
         )
@@ -72,6 +76,7 @@ class SqlFixtureImports:
         await _save_teams(work.session, observed)
         statement = insert(FixtureRow).on_conflict_do_nothing().returning(FixtureRow.id)
         new = set(await work.session.scalars(statement, [_new_row(fixture, now) for fixture in observed]))
+        await _record_goals(work.session, run_id, [one for one in observed if one.fixture_id in new], policy, now)
         postponed = await _find_reopened(work.session, observed) - new
         routed = {fixture.fixture_id: _stage_of(fixture).value for fixture in observed if fixture.fixture_id in new}
         for fixture in observed:
@@ -98,6 +103,8 @@ def _new_row(fixture: ObservedFixture, now: datetime) -> dict[str, Any]:
         "stage": stage,
         "activated_at": now if stage is Stage.ACTIVE else None,
         "completed_at": now if stage is Stage.COMPLETED else None,
+        "changed_at": now,
+        "looked_at": now if fixture.events is not None else None,
         "last_activity": now,
         **fact_columns(fixture),
         **name_columns(fixture),
@@ -110,6 +117,18 @@ def _stage_of(fixture: ObservedFixture) -> Stage:
     if over and (fixture.home_goals or 0) + (fixture.away_goals or 0):
         return Stage.ACTIVE
     return fixture.status.stage
+
+
+async def _record_goals(
+    session: AsyncSession, run_id: str, new: Sequence[ObservedFixture], policy: FootyPolicy, now: datetime
+) -> None:
+    """Record the goals of matches that somebody named: the lists by date have none. This counts as their first poll."""
+    comparisons = {
+        fixture.fixture_id: compare((), {}, fixture, run_id, now, policy)
+        for fixture in new
+        if fixture.events and _stage_of(fixture) is Stage.ACTIVE
+    }
+    await write_comparisons(session, run_id, comparisons, policy, now, asked_for=True)
 
 
 async def _find_reopened(session: AsyncSession, observed: Sequence[ObservedFixture]) -> set[int]:
@@ -130,6 +149,7 @@ async def _return_to_staging(session: AsyncSession, fixture: ObservedFixture, no
             activated_at=None,
             completed_at=None,
             terminal_polls=0,
+            changed_at=now,
             version=FixtureRow.version + 1,
             last_activity=func.greatest(FixtureRow.last_activity, now),
             **fact_columns(fixture),
@@ -147,11 +167,11 @@ async def _count_routed(session: AsyncSession, run_id: str) -> Counter[str]:
 
 
 async def _save_teams(session: AsyncSession, observed: Sequence[ObservedFixture]) -> None:
-    teams = {
+    teams: dict[int, dict[str, Any]] = {
         team.id: {
             "team_id": team.id,
             "name": team.name,
-            "country": "" if fixture.league.country in _NO_COUNTRY else fixture.league.country,
+            "country": fixture.league.country_of_teams,
         }
         for fixture in observed
         for team in (fixture.home, fixture.away)
@@ -163,6 +183,10 @@ async def _save_teams(session: AsyncSession, observed: Sequence[ObservedFixture]
     )
     # In a fixed order, so that two runs at once cannot deadlock.
     await session.execute(statement, [teams[number] for number in sorted(teams)])
+    leagues = {fixture.league.id: fixture.league for fixture in observed}
+    known = [Entry(FollowKind.TEAM, number, team["name"], team["country"]) for number, team in teams.items()]
+    known += [Entry(FollowKind.LEAGUE, number, league.name, league.country) for number, league in leagues.items()]
+    await save_entries(session, known)
 
 
 async def _find_teams_without_aliases(session: AsyncSession, oldest: datetime) -> tuple[int, ...]:

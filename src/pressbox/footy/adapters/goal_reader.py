@@ -8,7 +8,9 @@ from sqlalchemy.orm import defer
 
 from pressbox.core.db.database import Database
 from pressbox.core.errors import GoneError, NotFoundError
+from pressbox.core.spoilers.choice import Sight
 from pressbox.footy.adapters.match_reader import goal_hits, goals_with_fixtures, is_on
+from pressbox.footy.adapters.past import demand_open, load_past
 from pressbox.footy.adapters.rows import (
     ClipCandidateRow,
     ClipRow,
@@ -20,7 +22,9 @@ from pressbox.footy.adapters.rows import (
 )
 from pressbox.footy.adapters.views import clip_views, fixture_views, goal_view
 from pressbox.footy.domain.candidates import CandidateOutcome
+from pressbox.footy.domain.errors import CoveredError
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.subjects import fixture_subject
 from pressbox.footy.domain.trail_summary import Trail, summarise
 from pressbox.footy.domain.views import (
     AuditView,
@@ -35,16 +39,20 @@ from pressbox.footy.domain.views import (
 )
 
 DISALLOWED = "disallowed"
+NO_GOAL = "There is no such goal, or it is no longer kept."
 
 
 class GoalReader:
-    def __init__(self, database: Database) -> None:
+    """Reads as somebody: `sight` says what they may know of scores."""
+
+    def __init__(self, database: Database, sight: Sight) -> None:
         self._database = database
+        self._sight = sight
 
     async def load_goal(self, event_id: str) -> GoalView:
         """A removed goal is a GoneError that says so, never "no such goal"."""
         async with self._database.unit_of_work() as work:
-            goal = await _goal(work.session, event_id)
+            goal = await self._find(work.session, event_id)
         if goal.removed_at is not None:
             raise GoneError(DISALLOWED, event_id=event_id)
         return goal
@@ -53,13 +61,14 @@ class GoalReader:
         """Newest first, removed ones too; `after` counts those already shown."""
         statement = goals_with_fixtures() if day is None else goals_with_fixtures().where(is_on(day))
         async with self._database.unit_of_work() as work:
-            return await goal_hits(work.session, statement, after, limit)
+            return await goal_hits(work.session, statement, after, limit, self._sight)
 
     async def load_audit(self, event_id: str, *, limit: int = 100) -> AuditView:
         """Load everything about a goal, removed or not, with the first candidates."""
         async with self._database.unit_of_work() as work:
             session = work.session
-            goal = await _goal(session, event_id)
+            goal = await self._find(session, event_id)
+            self._demand_settled(goal)
             outcomes = await _outcomes(session, event_id)
             searches = await _searches(session, event_id)
             runs = {register: await _runs(session, event_id, register) for register in ("monitor", "drop", "download")}
@@ -67,7 +76,7 @@ class GoalReader:
             notes = await _notes(session, event_id)
             candidates = await _candidates(session, event_id, 0, limit)
             fixture = await session.get_one(FixtureRow, goal.fixture_id)
-            [fixture_view] = await fixture_views(session, [fixture])
+            [fixture_view] = await fixture_views(session, [fixture], self._sight)
         sightings, downloads = runs["monitor"], runs["download"]
         trail = Trail(goal, outcomes, searches, len(sightings), FootyPolicy().runs_to_confirm, downloads, ended)
         return AuditView(
@@ -89,14 +98,40 @@ class GoalReader:
     async def load_candidates(self, event_id: str, *, after: int = 0, limit: int = 100) -> Page[CandidateView]:
         """In the order found; `after` is the last id of the page before."""
         async with self._database.unit_of_work() as work:
+            self._demand_settled(await self._find(work.session, event_id))
             return await _candidates(work.session, event_id, after, limit)
+
+    async def _find(self, session: AsyncSession, event_id: str) -> GoalView:
+        """The goal as this person may know it; what they may not know yet is not there."""
+        demand_open(self._sight, fixture_of(event_id))
+        goal = await _goal(session, event_id)
+        demand_open(self._sight, goal.fixture_id)
+        until = self._sight.known_until(fixture_subject(goal.fixture_id))
+        if goal.removed_at is not None and goal.removed_at <= until:
+            return goal
+        past = await load_past(session, self._sight, [goal.fixture_id])
+        known = past.of_goal(goal)
+        if known is None:
+            raise NotFoundError(NO_GOAL)
+        return known
+
+    def _demand_settled(self, goal: GoalView) -> None:
+        """The trail of a goal tells all that became of it: who has a delay reads it when nothing is new."""
+        if goal.last_activity > self._sight.known_until(fixture_subject(goal.fixture_id)):
+            raise CoveredError(goal.fixture_id)
+
+
+def fixture_of(event_id: str) -> int:
+    """The match of a goal, from an id that may be anything; 0 when it is none of ours."""
+    number = event_id.partition("_")[0]
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 19 else 0
 
 
 async def _goal(session: AsyncSession, event_id: str) -> GoalView:
     statement = goals_with_fixtures().where(GoalRow.event_id == event_id)
     found = (await session.execute(statement)).tuples().one_or_none()
     if found is None:
-        raise NotFoundError("There is no such goal, or it is no longer kept.")
+        raise NotFoundError(NO_GOAL)
     goal, fixture = found
     clips = await clip_views(session, [event_id])
     return goal_view(goal, fixture.home_id, clips.get(event_id, ()))

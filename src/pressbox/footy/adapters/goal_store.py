@@ -1,7 +1,7 @@
 """Goals and their registers in PostgreSQL, as searches, downloads and uploads need them."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import func, or_, select, update
@@ -20,6 +20,7 @@ from pressbox.footy.domain.goals import CompletionReason, SearchEnd
 from pressbox.footy.domain.policy import FootyPolicy
 
 SEARCH_BEGAN = "search began"
+WRONG_CLOCK = "wrong clock"
 DISALLOWED = "the goal was disallowed"
 UNKNOWN = "there is no such goal"
 
@@ -60,6 +61,16 @@ class SqlGoals:
             row.last_activity = max(row.last_activity, now)
             work.session.add(GoalNoteRow(event_id=event_id, run_id=workflow_id, at=now, what=SEARCH_BEGAN))
             publish_goal(work, row.event_id, row.fixture_id)
+
+    async def note_wrong_clock(self, event_id: str, ahead: timedelta, now: datetime) -> None:
+        seconds = round(ahead.total_seconds())
+        async with self._database.unit_of_work() as work:
+            row = await _lock_goal(work, event_id)
+            known = select(GoalNoteRow.id).where(GoalNoteRow.event_id == event_id, GoalNoteRow.what == WRONG_CLOCK)
+            if await work.session.scalar(known.limit(1)) is None:
+                note = {"event_id": event_id, "run_id": "", "at": now, "what": WRONG_CLOCK, "after": f"{seconds:+d} s"}
+                work.session.add(GoalNoteRow(**note))
+                publish_goal(work, row.event_id, row.fixture_id)
 
     async def removal_reason(self, event_id: str) -> str | None:
         statement = select(GoalRow.removed_at).where(GoalRow.event_id == event_id)

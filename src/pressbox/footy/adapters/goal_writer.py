@@ -23,6 +23,7 @@ from pressbox.footy.domain.goals import (
     Sighting,
 )
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.search_window import is_too_late
 
 FIRST_SEEN = "first seen"
 CONFIRMED = "confirmed"
@@ -40,12 +41,17 @@ class _GoalWriter:
         rows: Mapping[str, GoalRow],
         unseen: Mapping[int, datetime],
         now: datetime,
+        policy: FootyPolicy,
+        *,
+        asked_for: bool,
     ) -> None:
         self._session = session
         self._run_id = run_id
         self._rows = dict(rows)
         self._unseen = unseen
         self._now = now
+        self._policy = policy
+        self._asked_for = asked_for
         self._registers: list[dict[str, object]] = []
         self._notes: list[dict[str, object]] = []
         self._restored: list[str] = []
@@ -54,9 +60,48 @@ class _GoalWriter:
     def known(self) -> Mapping[str, GoalRow]:
         return self._rows
 
+    def take_over(self, fixture_id: int, comparison: Comparison) -> None:
+        for created in comparison.created:
+            self.create(fixture_id, created)
+        for seen in comparison.seen:
+            self.see(seen)
+        for missed in comparison.missed:
+            self.miss(missed)
+        for event_id, score in comparison.rescored.items():
+            self.rescore(event_id, score)
+        for disallowed in comparison.disallowed:
+            self.create_disallowed(fixture_id, disallowed)
+        for event_id in comparison.proven:
+            self.prove(event_id)
+
     def create(self, fixture_id: int, goal: NewGoal) -> None:
         if goal.event_id in self._rows:
             return
+        row = self._add(fixture_id, goal)
+        if not self._asked_for and is_too_late(self._policy, row.unseen_at, self._now):
+            row.completed_at, row.completion_reason = self._now, CompletionReason.TOO_LATE
+            row.download_complete = True
+        self._register(goal.event_id, "monitor", "seen")
+        self.note(goal.event_id, FIRST_SEEN, "", _describe(row))
+
+    def create_disallowed(self, fixture_id: int, goal: NewGoal) -> None:
+        """Keep a goal of which only the decision against it was seen."""
+        if goal.event_id in self._rows:
+            return
+        row = self._add(fixture_id, goal)
+        row.confirmed_at = row.removed_at = row.completed_at = self._now
+        row.completion_reason, row.download_complete = CompletionReason.REMOVED, True
+        self.note(goal.event_id, REMOVED, _describe(row), "")
+
+    def prove(self, event_id: str) -> None:
+        """A decision of the video referee says that a removed goal was scored, though too few polls saw it."""
+        row = self._rows.get(event_id)
+        if row is None or row.removed_at is None or row.confirmed_at is not None:
+            return
+        row.confirmed_at = self._now
+        row.last_activity = max(row.last_activity, self._now)
+
+    def _add(self, fixture_id: int, goal: NewGoal) -> GoalRow:
         observation = goal.observation
         row = GoalRow(
             event_id=goal.event_id,
@@ -72,8 +117,7 @@ class _GoalWriter:
         _fill_row(row, observation, goal.score)
         self._session.add(row)
         self._rows[goal.event_id] = row
-        self._register(goal.event_id, "monitor", "seen")
-        self.note(goal.event_id, FIRST_SEEN, "", _describe(row))
+        return row
 
     def see(self, goal: SeenGoal) -> None:
         row = self._rows.get(goal.event_id)
@@ -156,25 +200,29 @@ class _GoalWriter:
 
 
 async def write_comparisons(
-    session: AsyncSession, run_id: str, comparisons: Mapping[int, Comparison], policy: FootyPolicy, now: datetime
+    session: AsyncSession,
+    run_id: str,
+    comparisons: Mapping[int, Comparison],
+    policy: FootyPolicy,
+    now: datetime,
+    *,
+    asked_for: bool = False,
 ) -> set[int]:
-    """Write comparisons by fixture id; returns the fixtures in which a goal was confirmed."""
+    """Write comparisons by fixture id; returns the fixtures in which a goal was confirmed.
+
+    Somebody `asked_for` these matches: their goals are searched for, however old they are.
+    """
     found = await session.scalars(
         select(GoalRow).where(GoalRow.fixture_id == one_of(comparisons)).order_by(GoalRow.event_id).with_for_update()
     )
     unseen = await _load_unseen(
         session, [number for number, comparison in comparisons.items() if comparison.created], now
     )
-    writer = _GoalWriter(session, run_id, {row.event_id: row for row in found}, unseen, now)
+    writer = _GoalWriter(
+        session, run_id, {row.event_id: row for row in found}, unseen, now, policy, asked_for=asked_for
+    )
     for fixture_id, comparison in comparisons.items():
-        for created in comparison.created:
-            writer.create(fixture_id, created)
-        for seen in comparison.seen:
-            writer.see(seen)
-        for missed in comparison.missed:
-            writer.miss(missed)
-        for event_id, score in comparison.rescored.items():
-            writer.rescore(event_id, score)
+        writer.take_over(fixture_id, comparison)
     seen_again = [goal.event_id for comparison in comparisons.values() for goal in comparison.seen]
     if seen_again:
         names = one_of_texts(seen_again)
@@ -239,9 +287,12 @@ def _reopen(event_ids: Sequence[str]) -> Update:
 
 
 def _restore(row: GoalRow, now: datetime) -> None:
-    """The deadline begins again: it may have passed while the goal was gone."""
+    """The deadline begins again: it may have passed while the goal was gone.
+
+    One that was never searched for is confirmed by polls, not by the decision that took it back.
+    """
     row.removed_at = row.purged_at = None
-    row.confirmed_at = now if row.confirmed_at else None
+    row.confirmed_at = now if row.confirmed_at and row.search_asked_at else None
     if row.search_ended == SearchEnd.GONE:
         # Its search has ended: the next poll requests another.
         row.monitor_complete = False

@@ -13,11 +13,13 @@ from pressbox.core.db.arrays import one_of
 from pressbox.core.db.database import Database
 from pressbox.footy.adapters.changes import publish_fixture, publish_goal
 from pressbox.footy.adapters.fixture_columns import differs, fact_columns, name_columns
+from pressbox.footy.adapters.match_notices import tell_of_progress
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalNoteRow, MonitorRunRow
 from pressbox.footy.contracts.monitor import RegisteredRun
 from pressbox.footy.domain.fixtures import FixtureStatus, ObservedFixture, Stage, should_activate, start_of_interval
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.views import PollView
+from pressbox.footy.ids import MONITOR_WORKFLOW
 from pressbox.footy.ports.storage import RawFixture
 
 _WAITING = [status.value for status in FixtureStatus if status.stage is Stage.STAGING]
@@ -38,6 +40,12 @@ class SqlPolls:
                 select(func.count()).select_from(FixtureRow).where(FixtureRow.stage == Stage.ACTIVE)
             )
         return RegisteredRun(staging_due=due or 0, active=active or 0)
+
+    async def count_scheduled(self, since: datetime) -> int:
+        scheduled = MonitorRunRow.id.startswith(MONITOR_WORKFLOW, autoescape=True)
+        statement = select(func.count()).select_from(MonitorRunRow).where(MonitorRunRow.started_at > since, scheduled)
+        async with self._database.unit_of_work() as work:
+            return await work.session.scalar(statement) or 0
 
     async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None:
         finished = func.coalesce(MonitorRunRow.finished_at, now)
@@ -84,31 +92,41 @@ class SqlPolls:
         wanted = select(FixtureRow).where(
             FixtureRow.id == one_of([*observed, *missing]), FixtureRow.stage == Stage.STAGING
         )
+        statuses: dict[int, str] = {}
         async with self._database.unit_of_work() as work:
             for row in await work.session.scalars(wanted.order_by(FixtureRow.id).with_for_update()):
+                statuses[row.id] = row.status
                 row.last_monitor = max(row.last_monitor or now, now)
                 before, trouble = row.kickoff, missing.get(row.id, "")
-                values = {"trouble": trouble, **_observed_columns(observed.get(row.id))}
+                facts = _observed_columns(observed.get(row.id))
+                values = {"trouble": trouble, **facts}
+                if facts and not _is_played(FixtureStatus(facts["status"])):
+                    # What it says of goals is known, so a goal that is seen next was scored after this look.
+                    row.looked_at = now
                 if not differs(row, values):
                     continue
+                row.changed_at = now if differs(row, facts) else row.changed_at
                 row.trouble_since = (row.trouble_since or now) if trouble else None
                 for name, value in values.items():
                     setattr(row, name, value)
                 row.version += 1
                 row.last_activity = max(row.last_activity or now, now)
                 publish_fixture(work, row.id, before, row.kickoff)
+            await tell_of_progress(work, statuses, observed.values(), now)
 
     async def activate(self, run_id: str, policy: FootyPolicy, now: datetime) -> int:
         soon = or_(FixtureRow.kickoff <= now + policy.activate_ahead, FixtureRow.status.not_in(_WAITING))
-        waiting = select(FixtureRow.id, FixtureRow.kickoff, FixtureRow.status).where(
+        news = func.greatest(FixtureRow.changed_at, FixtureRow.kickoff)
+        quiet = FixtureRow.activated_at.is_not(None) & (news < now - policy.vanished_patience)
+        waiting = select(FixtureRow.id, FixtureRow.kickoff, FixtureRow.status, quiet).where(
             FixtureRow.stage == Stage.STAGING, soon
         )
         async with self._database.unit_of_work() as work:
             found = (await work.session.execute(waiting)).tuples()
             numbers = [
                 number
-                for number, kickoff, status in found
-                if should_activate(kickoff, FixtureStatus(status), now, policy.activate_ahead)
+                for number, kickoff, status, unchanged in found
+                if should_activate(kickoff, FixtureStatus(status), now, policy.activate_ahead, bool(unchanged))
             ]
             if numbers:
                 await work.session.execute(
@@ -168,6 +186,10 @@ class SqlPolls:
 def _is_due(policy: FootyPolicy, now: datetime) -> ColumnElement[bool]:
     began = start_of_interval(now, policy.staging_interval)
     return (FixtureRow.stage == Stage.STAGING) & or_(FixtureRow.last_monitor.is_(None), FixtureRow.last_monitor < began)
+
+
+def _is_played(status: FixtureStatus) -> bool:
+    return status.stage is not Stage.STAGING and not status.stopped
 
 
 def _observed_columns(fixture: ObservedFixture | None) -> dict[str, Any]:

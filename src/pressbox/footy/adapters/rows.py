@@ -21,13 +21,19 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
+from pressbox.core.db.words import words_index
 
 SCHEMA = {"schema": "footy"}
 
 
 class FixtureRow(Base):
     __tablename__ = "fixtures"
-    __table_args__ = (Index(None, "stage", "kickoff"), Index(None, "kickoff"), SCHEMA)
+    __table_args__ = (
+        Index(None, "stage", "kickoff"),
+        Index(None, "kickoff"),
+        words_index("fixtures", "home_name, away_name"),
+        SCHEMA,
+    )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
     stage: Mapped[str] = mapped_column(Text)
@@ -53,6 +59,8 @@ class FixtureRow(Base):
     # The last parsed answer and the one before it: a new goal was scored between the two.
     looked_at: Mapped[datetime | None]
     looked_before: Mapped[datetime | None]
+    # When an answer last said something new of it.
+    changed_at: Mapped[datetime] = mapped_column(server_default=func.now())
     terminal_polls: Mapped[int] = mapped_column(Integer, server_default="0")
     # What is wrong at the moment, for people; empty when the last poll was good.
     trouble: Mapped[str] = mapped_column(Text, server_default="")
@@ -95,6 +103,26 @@ class FixtureSnapshotRow(Base):
     compared_by: Mapped[str | None] = mapped_column(Text)
 
 
+class FixtureStateRow(Base):
+    """What an answer said of a fixture from this moment on. A trigger keeps it whenever one of these changes."""
+
+    __tablename__ = "fixture_states"
+    __table_args__ = (SCHEMA,)
+
+    fixture_id: Mapped[int] = mapped_column(
+        ForeignKey("footy.fixtures.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    at: Mapped[datetime] = mapped_column(primary_key=True)
+    status: Mapped[str] = mapped_column(Text)
+    elapsed: Mapped[int | None] = mapped_column(Integer)
+    extra: Mapped[int | None] = mapped_column(Integer)
+    home_goals: Mapped[int | None] = mapped_column(Integer)
+    away_goals: Mapped[int | None] = mapped_column(Integer)
+    home_penalties: Mapped[int | None] = mapped_column(Integer)
+    away_penalties: Mapped[int | None] = mapped_column(Integer)
+    winner_id: Mapped[int | None] = mapped_column(Integer)
+
+
 class MonitorRunRow(Base):
     """One poll, kept for the trail."""
 
@@ -114,6 +142,7 @@ class GoalRow(Base):
     __table_args__ = (
         UniqueConstraint("fixture_id", "id_team", "id_player", "sequence"),
         Index(None, "fixture_id"),
+        words_index("goals", "player_name"),
         Index("ix_goals_open", "confirmed_at", postgresql_where=text("completed_at IS NULL AND removed_at IS NULL")),
         SCHEMA,
     )
@@ -275,7 +304,7 @@ class TeamRow(Base):
     """A team of a stored fixture, with its cached aliases."""
 
     __tablename__ = "team_aliases"
-    __table_args__ = (SCHEMA,)
+    __table_args__ = (words_index("team_aliases", "name, core.join_texts(aliases)"), SCHEMA)
 
     team_id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
     name: Mapped[str] = mapped_column(Text)
@@ -296,6 +325,34 @@ class FollowRow(Base):
     name: Mapped[str] = mapped_column(Text, server_default="")
     wanted: Mapped[bool] = mapped_column(Boolean)
     changed_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class DirectoryRow(Base):
+    """The name of a league or team, from a fixture or a search at API-Football. It outlives the fixtures."""
+
+    __tablename__ = "directory"
+    __table_args__ = (
+        CheckConstraint("kind IN ('league', 'team')", name="kind"),
+        words_index("directory", "words, country"),
+        SCHEMA,
+    )
+
+    kind: Mapped[str] = mapped_column(Text, primary_key=True)
+    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=False)
+    name: Mapped[str] = mapped_column(Text)
+    country: Mapped[str] = mapped_column(Text, server_default="")
+    # The name in plain words, as searches compare it.
+    words: Mapped[str] = mapped_column(Text)
+
+
+class DirectorySearchRow(Base):
+    """A search that API-Football has answered: what it found is in the directory."""
+
+    __tablename__ = "directory_searches"
+    __table_args__ = (SCHEMA,)
+
+    text: Mapped[str] = mapped_column(Text, primary_key=True)
+    asked_at: Mapped[datetime]
 
 
 class SourceHealthRow(Base):

@@ -3,34 +3,44 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import defer
 
 from pressbox.core.db.arrays import one_of, one_of_texts
+from pressbox.core.spoilers.choice import Sight
+from pressbox.footy.adapters.past import load_past
 from pressbox.footy.adapters.rows import ClipCandidateRow, ClipRow, FixtureRow, GoalRow
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage
 from pressbox.footy.domain.goals import GoalDetail
+from pressbox.footy.domain.subjects import fixture_subject
 from pressbox.footy.domain.views import ClipView, FixtureView, GoalState, GoalView, SideView
 from pressbox.footy.ids import clip_path
 
 
-async def fixture_views(session: AsyncSession, rows: Sequence[FixtureRow]) -> list[FixtureView]:
-    """In the given order, each with the goals that were not removed."""
-    standing = (
+async def fixture_views(session: AsyncSession, rows: Sequence[FixtureRow], sight: Sight) -> list[FixtureView]:
+    """In the given order, as this person may know them, each with the goals that were not removed."""
+    past = await load_past(session, sight, [row.id for row in rows])
+    known = [row for row in rows if not sight.hides(fixture_subject(row.id))]
+    standing: ColumnElement[bool] = GoalRow.removed_at.is_(None)
+    if sight.delayed:
+        # What was taken back since then still stood.
+        standing = or_(standing, GoalRow.removed_at > past.until)
+    wanted = (
         select(GoalRow)
-        .where(GoalRow.fixture_id == one_of([row.id for row in rows]), GoalRow.removed_at.is_(None))
+        .where(GoalRow.fixture_id == one_of([row.id for row in known]), standing)
         .order_by(GoalRow.elapsed, GoalRow.extra.nulls_first(), GoalRow.home_score + GoalRow.away_score)
     )
-    goals = list(await session.scalars(standing)) if rows else []
+    goals = list(await session.scalars(wanted)) if known else []
     clips = await clip_views(session, [goal.event_id for goal in goals])
     homes = {row.id: row.home_id for row in rows}
     by_fixture: dict[int, list[GoalView]] = defaultdict(list)
     for goal in goals:
-        seen = goal_view(goal, homes[goal.fixture_id], clips.get(goal.event_id, ()))
-        by_fixture[goal.fixture_id].append(seen)
-    return [_fixture_view(row, tuple(by_fixture[row.id])) for row in rows]
+        seen = past.of_goal(goal_view(goal, homes[goal.fixture_id], clips.get(goal.event_id, ())))
+        if seen is not None and seen.removed_at is None:
+            by_fixture[goal.fixture_id].append(seen)
+    return [past.of_fixture(_fixture_view(row, tuple(by_fixture[row.id]))) for row in rows]
 
 
 async def clip_views(session: AsyncSession, event_ids: Sequence[str]) -> Mapping[str, tuple[ClipView, ...]]:

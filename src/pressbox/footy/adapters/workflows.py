@@ -7,24 +7,29 @@ from datetime import timedelta
 
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import WorkflowIDConflictPolicy, WorkflowIDReusePolicy
+from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.contracts import Contract
 from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.footy.contracts.aliases import RAGWorkflowInput
-from pressbox.footy.contracts.download import Batch
+from pressbox.footy.contracts.download import Batch, DownloadWorkflowInput
 from pressbox.footy.contracts.ingest import IngestWorkflowInput
 from pressbox.footy.contracts.monitor import MonitorWorkflowInput
 from pressbox.footy.contracts.upload import UploadWorkflowInput
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ids import (
     ADD_VIDEOS_SIGNAL,
+    DOWNLOAD_WORKFLOW,
+    FETCH_AGAIN_SIGNAL,
     INGEST,
     INGEST_BY_HAND,
+    INGEST_FOLLOWED,
     MONITOR,
     MONITOR_BY_HAND,
     RAG,
     UPLOAD_WORKFLOW,
+    download_workflow_id,
     rag_workflow_id,
     upload_workflow_id,
 )
@@ -52,6 +57,22 @@ class TemporalWorkflows:
                 rpc_timeout=RPC_TIMEOUT,
             )
 
+    async def start_download(self, input: DownloadWorkflowInput) -> None:
+        with translate_rpc_errors():
+            try:
+                await self._client.start_workflow(
+                    DOWNLOAD_WORKFLOW,
+                    input,
+                    id=download_workflow_id(input.goal, input.attempt),
+                    task_queue=self._task_queue,
+                    id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
+                    id_conflict_policy=WorkflowIDConflictPolicy.FAIL,
+                    rpc_timeout=RPC_TIMEOUT,
+                )
+            except WorkflowAlreadyStartedError:
+                # An attempt before this one started it, or an earlier run of the search.
+                return
+
     async def find_running(self, workflow_ids: Sequence[str]) -> Sequence[str]:
         """Ask one by one, because lists of workflows lag behind."""
         with translate_rpc_errors():
@@ -61,6 +82,20 @@ class TemporalWorkflows:
     async def start_ingest(self, fixture_ids: Sequence[int]) -> str:
         input = IngestWorkflowInput(fixture_ids=tuple(fixture_ids), policy=self._policy)
         return await self._start(INGEST, input, f"{INGEST_BY_HAND}-{secrets.token_hex(4)}")
+
+    async def fetch_followed(self) -> str:
+        with translate_rpc_errors():
+            handle = await self._client.start_workflow(
+                INGEST,
+                IngestWorkflowInput(policy=self._policy),
+                id=INGEST_FOLLOWED,
+                task_queue=self._task_queue,
+                start_signal=FETCH_AGAIN_SIGNAL,
+                id_reuse_policy=WorkflowIDReusePolicy.ALLOW_DUPLICATE,
+                id_conflict_policy=WorkflowIDConflictPolicy.USE_EXISTING,
+                rpc_timeout=RPC_TIMEOUT,
+            )
+        return handle.id
 
     async def start_monitor(self) -> str:
         input = MonitorWorkflowInput(policy=self._policy)

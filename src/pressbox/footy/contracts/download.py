@@ -13,6 +13,8 @@ class DownloadWorkflowInput(Contract):
     attempt: int
     candidate_ids: tuple[int, ...]
     policy: FootyPolicy = FootyPolicy()
+    # The search that an activity started it for; a child workflow knows its parent.
+    search_id: str = ""
 
 
 class DownloadProgress(Progress):
@@ -129,6 +131,50 @@ class QueueVideosInput(Contract):
     outcome: str
     videos: tuple[Video, ...] = ()
     policy: FootyPolicy = FootyPolicy()
+
+
+class FetchClipsInput(Contract):
+    """All candidates of one download."""
+
+    goal: GoalToSearch
+    workflow_id: str
+    candidate_ids: tuple[int, ...]
+    policy: FootyPolicy = FootyPolicy()
+
+
+class FetchedClips(Contract):
+    """With an `outcome` nothing is left to do: there was no usable file, and the upload was told."""
+
+    videos: tuple[Video, ...] = ()
+    downloaded: int = 0
+    rejected: int = 0
+    outcome: str = ""
+
+
+class InspectClipsInput(Contract):
+    """`candidate_ids` are all of the download, also those without a usable file."""
+
+    goal: GoalToSearch
+    workflow_id: str
+    candidate_ids: tuple[int, ...]
+    videos: tuple[Video, ...]
+    policy: FootyPolicy = FootyPolicy()
+
+
+class InspectedClips(Contract):
+    accepted: int = 0
+    rejected: int = 0
+    queued: int = 0
+
+
+class ClipsSoFar(Contract):
+    """What is done of several videos, for an attempt that goes on where the last one failed.
+
+    `videos` are those that are used, `done` the candidates of all that need no further look.
+    """
+
+    videos: tuple[Video, ...] = ()
+    done: tuple[int, ...] = ()
 
 
 class ScratchInput(Contract):

@@ -112,6 +112,30 @@ class SavedCandidates(Contract):
     chosen: tuple[int, ...] = ()
 
 
+class AttemptInput(Contract):
+    """One attempt of a search. Without `aliases` those that are cached are taken, as long as they are fresh."""
+
+    goal: GoalToSearch
+    workflow_id: str
+    attempt: int
+    aliases: tuple[str, ...] | None = None
+    policy: FootyPolicy = FootyPolicy()
+
+
+class AttemptResult(Contract):
+    """`ended` says why there is no further attempt, `made` whether this one was made.
+
+    With `stale_aliases` nothing was searched yet.
+    """
+
+    made: bool = False
+    ended: SearchEnd | None = None
+    stale_aliases: bool = False
+    aliases: tuple[str, ...] = ()
+    registered: int = 0
+    saved: int = 0
+
+
 class DownloadCount(Contract):
     registered: int
     finished: int

@@ -1,8 +1,11 @@
 """Payloads of UploadWorkflow: copies, scenes and stored clips."""
 
+from pydantic import Field
+
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
 from pressbox.footy.contracts.download import Batch, Video
+from pressbox.footy.contracts.search import GoalReference
 from pressbox.footy.domain.policy import FootyPolicy
 
 
@@ -48,10 +51,11 @@ class Md5Input(Contract):
 
 
 class Duplicate(Contract):
-    """A video that shows the scene of a stored clip in a copy that is no better."""
+    """A video that shows the scene of a stored clip in a copy that is no better; `reason` is for the trail."""
 
     video: Video
     clip_id: int
+    reason: str = ""
 
 
 class Md5Result(Contract):
@@ -78,7 +82,7 @@ class SceneChange(Contract):
 
     `clip_id` is its slot, None for a new scene; the clips in `merged` show the same scene. `best` is the copy to show,
     None when it is shown already; `others` are new copies that are not shown. A copy that is not in `kept` can never
-    become the best one, so its scratch file can be deleted.
+    become the best one, so its scratch file can be deleted. `reasons` say by candidate what had to be seen through.
     """
 
     clip_id: int | None = None
@@ -86,6 +90,7 @@ class SceneChange(Contract):
     best: Video | None = None
     others: tuple[Video, ...] = ()
     kept: tuple[int, ...] = ()
+    reasons: dict[int, str] = Field(default_factory=dict)
 
 
 class DeduplicateResult(Contract):
@@ -147,3 +152,14 @@ class UpdateInPlaceInput(Contract):
 class BumpPopularityInput(Contract):
     event_id: str
     duplicates: tuple[Duplicate, ...]
+
+
+class StoreBatchInput(Contract):
+    goal: GoalReference
+    batch: Batch
+
+
+class StoredBatch(Contract):
+    stored: int = 0
+    replaced: int = 0
+    duplicates: int = 0

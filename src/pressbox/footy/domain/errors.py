@@ -12,10 +12,12 @@ PermanentError
 ├── SourceRefusedError     a source rejects the request
 ├── ClipGoneError          the clip is gone or not public
 ├── TooLargeError          the file is larger than a clip may be
-└── NotAVideoError         the file is not a usable video
+├── NotAVideoError         the file is not a usable video
+└── ForbiddenError
+    └── CoveredError       somebody hides the score of this match, or may not know it yet
 """
 
-from pressbox.core.errors import ConfigurationError, PermanentError, RateLimitedError, TransientError
+from pressbox.core.errors import ConfigurationError, ForbiddenError, PermanentError, RateLimitedError, TransientError
 
 
 class DateRefusedError(ConfigurationError):
@@ -57,3 +59,11 @@ class TooLargeError(PermanentError):
 class NotAVideoError(PermanentError):
     code = "not_a_video"
     status = 502
+
+
+class CoveredError(ForbiddenError):
+    code = "covered"
+
+    def __init__(self, fixture_id: int) -> None:
+        super().__init__("You do not want to know the score of this match yet. Open the match to see what you may.")
+        self.fixture_id = fixture_id

@@ -56,18 +56,24 @@ def merge_repeats(observed: ObservedFixture) -> list[Observation]:
         team_score = observed.score_of(goal.team_id)
         reach = 0 if team_score is None else 1
         full = team_score is None or sum(one.team_id == goal.team_id for one in merged) > team_score
-        if full and any(_is_near(goal, one, reach) and one.player_name for one in merged):
+        if full and any(is_near(goal, one, reach) and one.player_name for one in merged):
             merged.remove(goal)
     return merged
 
 
 def drop_excess(
-    observed: ObservedFixture, rows: Sequence[Observation], known: Mapping[int, StoredGoal], looked: int | None
+    observed: ObservedFixture,
+    rows: Sequence[Observation],
+    known: Mapping[int, StoredGoal],
+    looked: int | None,
+    stored: Sequence[StoredGoal] = (),
 ) -> list[Observation]:
     """Leave out the weakest entries of a side that has more of them than goals.
 
     `known` has the stored goal of an entry by its place; `looked` is the minute of the match at the last look.
-    While the other side lacks as many, a goal was most likely listed for the wrong side, and stays.
+    Of two new entries the one by a scorer of `stored` stays: it may be his goal in another minute.
+    While the other side lacks as many, a goal was most likely listed for the wrong side, and stays, unless it is a
+    repeat of another.
     """
     scores = {team.id: observed.score_of(team.id) for team in (observed.home, observed.away)}
     listed = {team: sum(goal.team_id == team for goal in rows) for team in scores}
@@ -80,9 +86,12 @@ def drop_excess(
             dropped |= {place for place in places if _is_kick(rows[place], observed) and place not in known}
             continue
         # One after the other: without its repeat an entry is no repeat any more.
-        for _ in range(len(places) - score - lacking):
-            rank = _weakness(observed, rows, known, cancelled, looked, dropped)
-            dropped.add(min((place for place in places if place not in dropped), key=rank))
+        for excess in range(len(places) - score, 0, -1):
+            rank = _weakness(observed, rows, known, cancelled, looked, dropped, stored)
+            weakest = min((place for place in places if place not in dropped), key=rank)
+            if excess <= lacking and rank(weakest)[0] != _Doubt.REPEATED:
+                break
+            dropped.add(weakest)
     return [goal for place, goal in enumerate(rows) if place not in dropped]
 
 
@@ -93,15 +102,19 @@ def _weakness(
     cancelled: Mapping[int, Cancellation],
     looked: int | None,
     dropped: Set[int],
-) -> Callable[[int], tuple[int, int, int]]:
-    def weigh(place: int) -> tuple[int, int, int]:
+    stored: Sequence[StoredGoal],
+) -> Callable[[int], tuple[int, bool, int, int]]:
+    missing = [goal for goal in stored if goal.removed_at is None and goal not in known.values()]
+
+    def weigh(place: int) -> tuple[int, bool, int, int]:
         repeated = any(
             _is_repeat(rows[place], goal, index in known)
             for index, goal in enumerate(rows)
             if index not in dropped and index != place
         )
         doubt = _doubt(rows[place], observed, repeated, known.get(place), cancelled.get(place), looked)
-        return doubt, -rows[place].elapsed, -(rows[place].extra or 0)
+        known_scorer = any(same_scorer(goal, rows[place]) for goal in missing)
+        return doubt, known_scorer, -rows[place].elapsed, -(rows[place].extra or 0)
 
     return weigh
 
@@ -120,7 +133,8 @@ def _doubt(
         return _Doubt.REMOVED_BEFORE
     if stored is not None and stored.drop_runs:
         return _Doubt.MISSED_BEFORE
-    if decision is not None and (looked is None or decision.minute >= looked - FRESH_MINUTES):
+    fresh = stored is None or looked is None
+    if decision is not None and (fresh or decision.minute >= (looked or 0) - FRESH_MINUTES):
         return _Doubt.DISALLOWED
     if stored is None:
         return _Doubt.REPEATED if repeated else _Doubt.NEW
@@ -149,13 +163,13 @@ def _is_same_entry(one: Observation, other: Observation) -> bool:
     return one == other or (one.team_id == other.team_id and same_minute and same_scorer(one, other))
 
 
-def _is_near(one: Observation, other: Observation, minutes: int) -> bool:
+def is_near(one: Observation, other: Observation, minutes: int) -> bool:
     return one is not other and one.team_id == other.team_id and abs(one.minute - other.minute) <= minutes
 
 
 def _is_repeat(goal: Observation, other: Observation, other_is_known: bool) -> bool:
     """Whether a new entry may be about the goal of another one."""
-    if not _is_near(goal, other, REPEAT_MINUTES):
+    if not is_near(goal, other, REPEAT_MINUTES):
         return False
     return other_is_known or goal.minute == other.minute or same_scorer(goal, other)
 

@@ -1,7 +1,7 @@
-"""Fingerprints of clips, and whether two clips show the same scene. Pure; numpy does the arithmetic."""
+"""Fingerprints of clips: hashes of their pictures over time, and their stored form. Pure; numpy does the arithmetic."""
 
 import struct
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 
@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.footy.domain.match_rule import BETTER, Evidence, MatchRule
 
 Hashes = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
@@ -21,12 +20,13 @@ PHASES = 3
 
 _MAGIC = b"PBF1"
 _HEADER = struct.Struct("<4sBBI")
+# A fingerprint with a film behind it: the length of the fingerprint stands between.
+_MAGIC_WITH_FILM = b"PBF2"
+_FILM_HEADER = struct.Struct("<4sI")
 _TEXT_PREFIX = f"dense:{REFERENCE_STEP:g}:"
-_HASH_BITS = 64
+HASH_BITS = 64
 # An hour: the last time in a text decides how much memory is needed.
 _LONGEST_TEXT = 4 * 3600
-# How many positions are compared at once: bounds the memory that two static clips need.
-_CHUNK = 65_536
 
 
 class View(StrEnum):
@@ -55,6 +55,8 @@ class View(StrEnum):
 VIEWS = tuple(View)
 # The first views show the whole picture; the others only a part of it.
 UNCROPPED = 3
+# Which view shows in the mirror what a view shows.
+IN_THE_MIRROR = np.array([0, 1, 2, 3, 4, 5, 6, 7, 10, 9, 8, 12, 11, 15, 14, 13, 17, 16])
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,17 +113,6 @@ class Fingerprint:
         )
 
 
-@dataclass(frozen=True)
-class Match:
-    """Where the query shows what the reference shows: reference time = query time + `offset`, for `length` seconds."""
-
-    offset: float
-    length: float
-    query_view: View
-    reference_view: View
-    mirrored: bool = False
-
-
 def pack(fingerprint: Fingerprint) -> bytes:
     """Encode for storage: eight bytes and one bit per sample and view."""
     views, samples = fingerprint.hashes.shape
@@ -130,7 +121,23 @@ def pack(fingerprint: Fingerprint) -> bytes:
     return header + fingerprint.hashes.astype("<u8").tobytes() + flags
 
 
-def unpack(packed: bytes) -> Fingerprint:
+def join_film(packed: bytes, film: bytes) -> bytes:
+    """Put the film of a clip behind its fingerprint: they are stored and travel together."""
+    return _FILM_HEADER.pack(_MAGIC_WITH_FILM, len(packed)) + packed + film
+
+
+def split_film(stored: bytes) -> tuple[bytes, bytes | None]:
+    """Return the packed fingerprint, and the film if there is one: clips that were stored long ago have none."""
+    if not stored.startswith(_MAGIC_WITH_FILM) or len(stored) < _FILM_HEADER.size:
+        return stored, None
+    _, length = _FILM_HEADER.unpack_from(stored)
+    begin = _FILM_HEADER.size
+    return stored[begin : begin + length], stored[begin + length :]
+
+
+def unpack(stored: bytes) -> Fingerprint:
+    """Read a fingerprint, with or without a film behind it."""
+    packed, _ = split_film(stored)
     try:
         magic, views, phases, samples = _HEADER.unpack_from(packed)
     except struct.error as error:
@@ -179,178 +186,10 @@ def distances(left: Hashes, right: Hashes) -> NDArray[np.uint8]:
     return apart
 
 
-def match(query: Fingerprint, reference: Fingerprint, rule: MatchRule = BETTER) -> Match | None:
-    """Find the longest common run that satisfies the first possible kind of evidence, or None.
-
-    Only the stored phase of the reference is compared.
-    """
-    right = _reference_side(reference, rule)
-    lefts = [_side(query.phase(number), rule) for number in range(query.phases if rule.thorough else 1)]
-    for evidence in rule.evidence:
-        best: tuple[_Run, int] | None = None
-        for number, left in enumerate(lefts):
-            run = _longest_run(left, right, evidence, rule)
-            if run is not None and (best is None or run.length > best[0].length):
-                best = run, number
-        if best is not None:
-            return _to_match(*best, query.phases, right)
-    return _match_at_other_speeds(query, right, rule) if rule.thorough else None
-
-
-@dataclass(frozen=True)
-class _Side:
-    """One side of a comparison: hashes per view, and which samples may be evidence."""
-
-    hashes: Hashes
-    counts: Flags
-
-    def views(self, begin: int, end: int | None = None) -> "_Side":
-        return _Side(self.hashes[begin:end], self.counts[begin:end])
-
-
-@dataclass(frozen=True)
-class _Run:
-    query_view: int
-    reference_view: int
-    begin: int
-    offset: int
-    length: int
-
-    def covers(self, query_view: int, reference_view: int, start: int, offset: int) -> bool:
-        same = (self.query_view, self.reference_view, self.offset) == (query_view, reference_view, offset)
-        return same and self.begin <= start < self.begin + self.length
-
-
-def _match_at_other_speeds(query: Fingerprint, right: _Side, rule: MatchRule) -> Match | None:
-    """Compare whole pictures only: a copy that was slowed down and cropped too is rare, and the time matters."""
-    whole = right.views(0, UNCROPPED)
-    for speed in rule.speeds:
-        for begin in range(query.phases):
-            left = _side(query.at_speed(speed, begin), rule).views(0, UNCROPPED)
-            for evidence in rule.evidence_at_speeds:
-                if (run := _longest(left, whole, evidence, rule)) is not None:
-                    offset = run.offset * REFERENCE_STEP - begin * REFERENCE_STEP / query.phases
-                    length = run.length * REFERENCE_STEP
-                    return Match(offset, length, VIEWS[run.query_view], VIEWS[run.reference_view])
-    return None
-
-
-def _side(fingerprint: Fingerprint, rule: MatchRule) -> _Side:
-    views = len(fingerprint.hashes) if rule.thorough else 1
-    hashes = np.ascontiguousarray(fingerprint.hashes[:views])
-    ones = np.bitwise_count(hashes)
-    informed = (ones >= rule.information) & (ones <= _HASH_BITS - rule.information)
-    return _Side(hashes, informed if rule.flat_counts else informed & fingerprint.telling[:views])
-
-
-def _reference_side(reference: Fingerprint, rule: MatchRule) -> _Side:
-    """The reference with its mirrored views appended."""
-    stored = reference.reference()
-    side = _side(stored, rule)
-    if not rule.thorough:
-        return side
-    mirrored = _side(stored.mirrored, rule)
-    return _Side(np.concatenate((side.hashes, mirrored.hashes)), np.concatenate((side.counts, mirrored.counts)))
-
-
-def _to_match(run: _Run, phase: int, phases: int, right: _Side) -> Match:
-    views = len(right.hashes) // 2 or 1
-    offset = run.offset * REFERENCE_STEP - phase * REFERENCE_STEP / phases
-    mirrored = run.reference_view >= views
-    reference_view = VIEWS[run.reference_view % views]
-    return Match(offset, run.length * REFERENCE_STEP, VIEWS[run.query_view], reference_view, mirrored)
-
-
-def _longest_run(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule) -> _Run | None:
-    """Compare crops of one side only with uncropped views of the other: at most one of two clips was cropped."""
-    cropped = len(left.hashes) > UNCROPPED
-    runs = [_longest(left.views(0, UNCROPPED), right, evidence, rule)]
-    if cropped:
-        for begin in (0, len(right.hashes) // 2):
-            run = _longest(left.views(UNCROPPED), right.views(begin, begin + UNCROPPED), evidence, rule)
-            if run is not None:
-                run = replace(run, query_view=run.query_view + UNCROPPED, reference_view=run.reference_view + begin)
-            runs.append(run)
-    return max((run for run in runs if run is not None), key=lambda run: run.length, default=None)
-
-
-def _longest(left: _Side, right: _Side, evidence: Evidence, rule: MatchRule) -> _Run | None:
-    """Compare all views of one side with all of the other, at all offsets.
-
-    A run of `run` samples contains exactly one of every `run`-th sample. Only these are compared with everything; that
-    finds all runs and leaves few places to look at closely.
-    """
-    rows = np.arange(evidence.run - 1, left.hashes.shape[1], evidence.run)
-    views, picks = np.nonzero(left.counts[:, rows])
-    if len(views) == 0:
-        return None
-    chosen = left.hashes[views, rows[picks]]
-    near = distances(chosen[:, None], right.hashes.reshape(1, -1)) <= evidence.bits
-    near &= right.counts.reshape(1, -1)
-    # Much faster than np.nonzero on the table.
-    found, places = np.divmod(np.flatnonzero(near), near.shape[1])
-    best: _Run | None = None
-    for begin in range(0, len(found), _CHUNK):
-        part = slice(begin, begin + _CHUNK)
-        ours, theirs = found[part], places[part]
-        spots = (views[ours], rows[picks[ours]], *np.divmod(theirs, right.hashes.shape[1]))
-        run = _longest_at(left, right, spots, evidence, rule)
-        if run is not None and (best is None or run.length > best.length):
-            best = run
-    return best
-
-
-Spots = tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]
-
-
-def _longest_at(left: _Side, right: _Side, spots: Spots, evidence: Evidence, rule: MatchRule) -> _Run | None:
-    """The longest run through one of these places (view and sample of the query, then of the reference)."""
-    query_views, rows, reference_views, columns = spots
-    around = np.arange(1 - evidence.run, evidence.run)
-    ours, theirs = rows[:, None] + around, columns[:, None] + around
-    inside = (ours >= 0) & (ours < left.hashes.shape[1]) & (theirs >= 0) & (theirs < right.hashes.shape[1])
-    ours, theirs = np.where(inside, ours, 0), np.where(inside, theirs, 0)
-    apart = distances(left.hashes[query_views[:, None], ours], right.hashes[reference_views[:, None], theirs])
-    near = inside & (apart <= evidence.bits)
-    near &= left.counts[query_views[:, None], ours] & right.counts[reference_views[:, None], theirs]
-    windows = np.lib.stride_tricks.sliding_window_view
-    sums = windows(apart, evidence.run, axis=1).sum(axis=2, dtype=np.int64)
-    runs = windows(near, evidence.run, axis=1).all(axis=2) & (sums <= evidence.mean * evidence.run)
-    best: _Run | None = None
-    for hit, first in zip(*np.nonzero(runs), strict=True):
-        start, offset = int(rows[hit] + around[first]), int(columns[hit] - rows[hit])
-        query_view, reference_view = int(query_views[hit]), int(reference_views[hit])
-        if best is not None and best.covers(query_view, reference_view, start, offset):
-            continue
-        if not _is_varied(left.hashes[query_view, start : start + evidence.run], rule):
-            continue
-        begin, end = _extend(left, right, (query_view, reference_view), start, offset, evidence.bits)
-        if best is None or end - begin > best.length:
-            best = _Run(query_view, reference_view, begin, offset, end - begin)
-    return best
-
-
-def _extend(left: _Side, right: _Side, views: tuple[int, int], start: int, offset: int, bits: int) -> tuple[int, int]:
-    """Extend a run in both directions; returns begin and end."""
-    low, high = max(0, -offset), min(left.hashes.shape[1], right.hashes.shape[1] - offset)
-    ours, theirs = (views[0], slice(low, high)), (views[1], slice(low + offset, high + offset))
-    near = (distances(left.hashes[ours], right.hashes[theirs]) <= bits) & left.counts[ours] & right.counts[theirs]
-    breaks = np.flatnonzero(~near) + low
-    place = int(np.searchsorted(breaks, start))
-    begin = int(breaks[place - 1]) + 1 if place > 0 else low
-    end = int(breaks[place]) if place < len(breaks) else high
-    return begin, end
-
-
-def _is_varied(window: Hashes, rule: MatchRule) -> bool:
-    """Whether the run shows more than one picture: a still picture proves nothing."""
-    return rule.variety == 0 or bool((distances(window[:, None], window[None]) >= rule.variety).any())
-
-
 def _parse_sample(part: str) -> tuple[int, int]:
     seconds, digits = part.split("=")
     index, value = round(float(seconds) / REFERENCE_STEP), int(digits, 16)
-    if not 0 <= index <= _LONGEST_TEXT or value >= 1 << _HASH_BITS or len(digits) != _HASH_BITS // 4:
+    if not 0 <= index <= _LONGEST_TEXT or value >= 1 << HASH_BITS or len(digits) != HASH_BITS // 4:
         raise ValueError(part)
     return index, value
 

@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pressbox.core.errors import PermanentError
-from pressbox.footy.domain.fixtures import FixtureStatus, League, ObservedFixture, Team
+from pressbox.footy.domain.fixtures import Dismissal, FixtureStatus, League, LineUp, ObservedFixture, Team
 from pressbox.footy.domain.goals import GOAL_TYPE, Cancellation, GoalDetail, Observation
+from pressbox.footy.domain.raw_values import object_in, read_count, read_id, read_name, read_text, word_in
 
 SHOOT_OUT = "penalty shootout"
 MISSED_PENALTY = "missed penalty"
-NO_NAMES = frozenset({"", "unknown", "tbd", "null", "none", "n/a"})
+_DISMISSALS = ("red card", "second yellow card")
 _DETAILS = {detail.value.lower(): detail for detail in GoalDetail}
 
 
@@ -27,7 +28,7 @@ class MalformedAnswerError(PermanentError):
 
 def fixture_id_of(raw: Mapping[str, Any]) -> int | None:
     """The id, or None when the answer has none."""
-    return _number(_object_in(raw, "fixture").get("id"))
+    return read_id(object_in(raw, "fixture").get("id"))
 
 
 def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
@@ -35,8 +36,8 @@ def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
     fixture_id = fixture_id_of(raw)
     if fixture_id is None:
         raise MalformedAnswerError("A fixture in the answer has no id.")
-    fixture, goals = _object_in(raw, "fixture"), _object_in(raw, "goals")
-    state = _object_in(fixture, "status")
+    fixture, goals = object_in(raw, "fixture"), object_in(raw, "goals")
+    state = object_in(fixture, "status")
     status = _parse_status(fixture_id, state.get("short"))
     home, away = _parse_team(fixture_id, raw, "home"), _parse_team(fixture_id, raw, "away")
     events, problems = _parse_events(raw, frozenset({home.id, away.id}))
@@ -47,16 +48,20 @@ def parse_fixture(raw: Mapping[str, Any]) -> ObservedFixture:
         league=_parse_league(raw),
         home=home,
         away=away,
-        elapsed=_count(state.get("elapsed")),
-        extra=_count(state.get("extra")),
-        home_goals=_count(goals.get("home")),
-        away_goals=_count(goals.get("away")),
+        elapsed=read_count(state.get("elapsed")),
+        extra=read_count(state.get("extra")),
+        home_goals=read_count(goals.get("home")),
+        away_goals=read_count(goals.get("away")),
         penalties=_parse_penalties(raw),
         winner_id=_parse_winner(raw, home, away),
-        venue=_text(_object_in(fixture, "venue").get("name")),
+        venue=read_text(object_in(fixture, "venue").get("name")),
         events=events,
         cancellations=_find_cancellations(raw.get("events")),
         problems=problems,
+        half_time=_parse_half_time(raw),
+        dismissals=_find_dismissals(raw.get("events")),
+        lineups=_parse_line_ups(raw.get("lineups"), (home, away)),
+        has_list=isinstance(raw.get("events"), list) and bool(raw["events"]),
     )
 
 
@@ -85,7 +90,7 @@ def _parse_events(
     for place, event in enumerate(listed, start=1):
         if not isinstance(event, Mapping):
             problems.append(f"Event {place} is not an object.")
-        elif _word(event, "type") == GOAL_TYPE.lower():
+        elif word_in(event, "type") == GOAL_TYPE.lower():
             _parse_goal(place, event, teams, goals, problems)
     goals.sort(key=lambda goal: (goal.elapsed, goal.extra or 0))
     return tuple(goals), tuple(problems)
@@ -94,8 +99,8 @@ def _parse_events(
 def _parse_goal(
     place: int, event: Mapping[str, Any], teams: frozenset[int], goals: list[Observation], problems: list[str]
 ) -> None:
-    detail = _word(event, "detail")
-    comment = _word(event, "comments")
+    detail = word_in(event, "detail")
+    comment = word_in(event, "comments")
     if detail == MISSED_PENALTY or comment == SHOOT_OUT:
         return
     if detail not in _DETAILS:
@@ -109,21 +114,21 @@ def _parse_goal(
 
 
 def _parse_observation(event: Mapping[str, Any], detail: GoalDetail) -> Observation | None:
-    team, player, time = _object_in(event, "team"), _object_in(event, "player"), _object_in(event, "time")
-    team_id, elapsed = _number(team.get("id")), _count(time.get("elapsed"))
+    team, player, time = object_in(event, "team"), object_in(event, "player"), object_in(event, "time")
+    team_id, elapsed = read_id(team.get("id")), read_count(time.get("elapsed"))
     if team_id is None or elapsed is None:
         return None
-    name = _name(player.get("name"))
+    name = read_name(player.get("name"))
     return Observation(
         team_id=team_id,
-        team_name=_text(team.get("name")),
+        team_name=read_text(team.get("name")),
         # An id without a name cannot be searched for; the API gives such ids to placeholders.
-        player_id=_number(player.get("id")) if name else None,
+        player_id=read_id(player.get("id")) if name else None,
         player_name=name,
         detail=detail,
         elapsed=elapsed,
-        extra=_count(time.get("extra")) or None,
-        assist_name=_name(_object_in(event, "assist").get("name")),
+        extra=read_count(time.get("extra")) or None,
+        assist_name=read_name(object_in(event, "assist").get("name")),
     )
 
 
@@ -131,23 +136,63 @@ def _find_cancellations(listed: object) -> tuple[Cancellation, ...]:
     """Decisions of the video referee that disallow a goal. The API changed their wording twice."""
     found: list[Cancellation] = []
     for event in listed if isinstance(listed, Sequence) else ():
-        if not isinstance(event, Mapping) or _word(event, "type") != "var":
+        if not isinstance(event, Mapping) or word_in(event, "type") != "var":
             continue
-        detail, time = _word(event, "detail"), _object_in(event, "time")
-        team, elapsed = _object_in(event, "team"), _count(time.get("elapsed"))
-        number = _number(team.get("id"))
+        detail, time = word_in(event, "detail"), object_in(event, "time")
+        team, elapsed = object_in(event, "team"), read_count(time.get("elapsed"))
+        number = read_id(team.get("id"))
         if "goal" in detail and ("disallowed" in detail or "cancel" in detail) and number and elapsed is not None:
-            player = _object_in(event, "player")
+            player = object_in(event, "player")
             found.append(
                 Cancellation(
                     team_id=number,
-                    player_id=_number(player.get("id")),
-                    player_name=_name(player.get("name")),
+                    player_id=read_id(player.get("id")),
+                    player_name=read_name(player.get("name")),
                     elapsed=elapsed,
-                    extra=_count(time.get("extra")) or None,
+                    extra=read_count(time.get("extra")) or None,
                 )
             )
     return tuple(found)
+
+
+def _parse_half_time(raw: Mapping[str, Any]) -> tuple[int, int] | None:
+    """During the first half the API gives the running score here."""
+    score = object_in(object_in(raw, "score"), "halftime")
+    home, away = read_count(score.get("home")), read_count(score.get("away"))
+    return None if home is None or away is None else (home, away)
+
+
+def _find_dismissals(listed: object) -> tuple[Dismissal, ...]:
+    """Each player once, by the first card that sent them off."""
+    found: dict[tuple[int, str], Dismissal] = {}
+    for event in listed if isinstance(listed, Sequence) else ():
+        if not isinstance(event, Mapping) or word_in(event, "type") != "card":
+            continue
+        team, elapsed = object_in(event, "team"), read_count(object_in(event, "time").get("elapsed"))
+        number, name = read_id(team.get("id")), read_name(object_in(event, "player").get("name"))
+        if word_in(event, "detail") in _DISMISSALS and number and name and elapsed is not None:
+            extra = read_count(object_in(event, "time").get("extra")) or None
+            found.setdefault((number, name), Dismissal(number, read_text(team.get("name")), name, elapsed, extra))
+    return tuple(found.values())
+
+
+def _parse_line_ups(listed: object, sides: tuple[Team, Team]) -> tuple[LineUp, ...]:
+    """Of both sides or of none: half of it would be told as all of it."""
+    found: dict[int, LineUp] = {}
+    for raw in listed if isinstance(listed, Sequence) else ():
+        if not isinstance(raw, Mapping):
+            continue
+        number, begins = read_id(object_in(raw, "team").get("id")), raw.get("startXI")
+        names = [
+            read_name(object_in(player, "player").get("name"))
+            for player in (begins if isinstance(begins, list) else ())
+            if isinstance(player, Mapping)
+        ]
+        players = tuple(name for name in names if name)
+        side = next((team for team in sides if team.id == number), None)
+        if side is not None and players:
+            found[side.id] = LineUp(side.id, side.name, players, read_text(raw.get("formation")))
+    return tuple(found[side.id] for side in sides) if len(found) == len(sides) else ()
 
 
 def _parse_status(fixture_id: int, short: object) -> FixtureStatus:
@@ -160,11 +205,11 @@ def _parse_status(fixture_id: int, short: object) -> FixtureStatus:
 
 
 def _parse_kickoff(fixture_id: int, fixture: Mapping[str, Any]) -> datetime:
-    timestamp = _number(fixture.get("timestamp"))
+    timestamp = read_id(fixture.get("timestamp"))
     try:
         if timestamp is not None:
             return datetime.fromtimestamp(timestamp, UTC)
-        kickoff = datetime.fromisoformat(_text(fixture.get("date")))
+        kickoff = datetime.fromisoformat(read_text(fixture.get("date")))
     except (ValueError, OverflowError, OSError) as error:
         raise MalformedAnswerError(f"Fixture {fixture_id} has no usable date.", fixture_id=fixture_id) from error
     # Without a time zone in the request the API answers in UTC.
@@ -172,59 +217,31 @@ def _parse_kickoff(fixture_id: int, fixture: Mapping[str, Any]) -> datetime:
 
 
 def _parse_team(fixture_id: int, raw: Mapping[str, Any], side: str) -> Team:
-    team = _object_in(_object_in(raw, "teams"), side)
-    number, name = _number(team.get("id")), _text(team.get("name"))
+    team = object_in(object_in(raw, "teams"), side)
+    number, name = read_id(team.get("id")), read_text(team.get("name"))
     if number is None or not name:
         raise MalformedAnswerError(f"Fixture {fixture_id} has no {side} team.", fixture_id=fixture_id)
     return Team(number, name)
 
 
 def _parse_league(raw: Mapping[str, Any]) -> League:
-    league = _object_in(raw, "league")
+    league = object_in(raw, "league")
     return League(
-        id=_number(league.get("id")) or 0,
-        name=_text(league.get("name")),
-        country=_text(league.get("country")),
-        round=_text(league.get("round")),
+        id=read_id(league.get("id")) or 0,
+        name=read_text(league.get("name")),
+        country=read_text(league.get("country")),
+        round=read_text(league.get("round")),
     )
 
 
 def _parse_penalties(raw: Mapping[str, Any]) -> tuple[int, int] | None:
-    shoot_out = _object_in(_object_in(raw, "score"), "penalty")
-    home, away = _count(shoot_out.get("home")), _count(shoot_out.get("away"))
+    shoot_out = object_in(object_in(raw, "score"), "penalty")
+    home, away = read_count(shoot_out.get("home")), read_count(shoot_out.get("away"))
     return None if home is None or away is None else (home, away)
 
 
 def _parse_winner(raw: Mapping[str, Any], home: Team, away: Team) -> int | None:
-    teams = _object_in(raw, "teams")
-    if _object_in(teams, "home").get("winner") is True:
+    teams = object_in(raw, "teams")
+    if object_in(teams, "home").get("winner") is True:
         return home.id
-    return away.id if _object_in(teams, "away").get("winner") is True else None
-
-
-def _object_in(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    value = raw.get(name)
-    return value if isinstance(value, Mapping) else {}
-
-
-def _word(event: Mapping[str, Any], name: str) -> str:
-    return _text(event.get(name)).lower()
-
-
-def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) else ""
-
-
-def _name(value: object) -> str | None:
-    name = _text(value)
-    return None if name.lower() in NO_NAMES else name
-
-
-def _number(value: object) -> int | None:
-    """An id: a whole number above zero."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
-def _count(value: object) -> int | None:
-    """A minute or a score: a whole number from zero on."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return away.id if object_in(teams, "away").get("winner") is True else None

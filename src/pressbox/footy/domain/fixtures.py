@@ -77,6 +77,10 @@ _TERMINAL = frozenset(
 )
 
 
+# What API-Football calls the country of international competitions.
+_NO_COUNTRIES = frozenset({"World", "Europe"})
+
+
 @dataclass(frozen=True)
 class Team:
     id: int
@@ -89,6 +93,32 @@ class League:
     name: str
     country: str = ""
     round: str = ""
+
+    @property
+    def country_of_teams(self) -> str:
+        """Where its teams are from; international competitions do not tell."""
+        return "" if self.country in _NO_COUNTRIES else self.country
+
+
+@dataclass(frozen=True)
+class Dismissal:
+    """Somebody was sent off, by a red card or a second yellow one."""
+
+    team_id: int
+    team_name: str
+    player_name: str
+    elapsed: int
+    extra: int | None = None
+
+
+@dataclass(frozen=True)
+class LineUp:
+    """Who begins for one side, in the order of the answer."""
+
+    team_id: int
+    team_name: str
+    players: tuple[str, ...]
+    formation: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,6 +146,11 @@ class ObservedFixture:
     events: tuple[Observation, ...] | None = None
     cancellations: tuple[Cancellation, ...] = ()
     problems: tuple[str, ...] = ()
+    # What else followers hear of. `has_list`: the answer lists what happened, so what is not in it did not.
+    half_time: tuple[int, int] | None = None
+    dismissals: tuple[Dismissal, ...] = ()
+    lineups: tuple[LineUp, ...] = ()
+    has_list: bool = False
 
     def score_of(self, team_id: int) -> int | None:
         """How many goals the score gives to a side; None when it says nothing of goals, as an awarded one."""
@@ -141,9 +176,14 @@ def start_of_interval(now: datetime, interval: timedelta) -> datetime:
     return midnight + (now - midnight) // interval * interval
 
 
-def should_activate(kickoff: datetime, status: FixtureStatus, now: datetime, ahead: timedelta) -> bool:
-    """Whether a waiting fixture is polled from now on. A postponed or stopped one waits until it says otherwise."""
-    if status is FixtureStatus.POSTPONED or status.stopped:
+def should_activate(
+    kickoff: datetime, status: FixtureStatus, now: datetime, ahead: timedelta, quiet: bool = False
+) -> bool:
+    """Whether a waiting fixture is polled from now on. A postponed or stopped one waits until it says otherwise.
+
+    So does one that was polled before and is `quiet`: the API has said nothing new of it for long.
+    """
+    if status is FixtureStatus.POSTPONED or status.stopped or (quiet and not status.terminal):
         return False
     return status.live or status.terminal or kickoff <= now + ahead
 

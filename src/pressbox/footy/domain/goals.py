@@ -81,6 +81,7 @@ class StoredGoal:
     monitor_complete: bool = False
     removed_at: datetime | None = None
     first_seen: datetime | None = None
+    confirmed: bool = False
     # None: not loaded, so a change of it is not noticed.
     assist_name: str | None = None
 
@@ -135,12 +136,15 @@ class Comparison:
 
     When the answer may be incomplete (`distrusted` says why), nothing counts as missed.
     `rescored` has the new score after goals that stand although the answer lacks them, by their ids.
+    `disallowed` are goals that were taken back before they were seen, and `proven` removed ones that a decision proves.
     """
 
     created: tuple[NewGoal, ...] = ()
     seen: tuple[SeenGoal, ...] = ()
     missed: tuple[MissedGoal, ...] = ()
     rescored: Mapping[str, Score] = field(default_factory=dict)
+    disallowed: tuple[NewGoal, ...] = ()
+    proven: tuple[str, ...] = ()
     distrusted: str = ""
     problems: tuple[str, ...] = ()
 
@@ -166,4 +170,5 @@ class CompletionReason(StrEnum):
     EXHAUSTED = "attempts exhausted, every download finished"
     REMOVED = "removed"
     NO_SOURCE = "no source is set up; add one"
+    TOO_LATE = "it was scored hours before it was first seen; clips are not searched"
     DEADLINE = "the deadline passed while something was stuck"

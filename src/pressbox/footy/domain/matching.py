@@ -12,11 +12,12 @@ both took away returns only as it was: anything else is another goal.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from pressbox.footy.domain.assignment import cheapest_pairs
-from pressbox.footy.domain.evidence import drop_excess, merge_repeats, same_scorer
+from pressbox.footy.domain.disallowed import find_disallowed
+from pressbox.footy.domain.evidence import REPEAT_MINUTES, drop_excess, is_near, merge_repeats, same_scorer
 from pressbox.footy.domain.fixtures import ObservedFixture, Stage
 from pressbox.footy.domain.goals import (
     UNKNOWN_PLAYER,
@@ -31,6 +32,7 @@ from pressbox.footy.domain.goals import (
     event_id,
 )
 from pressbox.footy.domain.policy import FootyPolicy
+from pressbox.footy.domain.running_score import Listed, count_scores, count_scores_among_all
 
 # What a missed goal and a new goal cost each; a removed goal that stays removed costs nothing.
 ALONE = 50.0
@@ -47,15 +49,6 @@ RETURNED = 8.0
 RETURNED_AS_OTHER = 40.0
 # Where stoppage time begins: the API often adds the `extra` of such a goal later.
 PERIOD_ENDS = frozenset({45, 90, 105, 120})
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """An observation with its place in the list and the score after it."""
-
-    place: int
-    goal: Observation
-    score: Score
 
 
 def compare(
@@ -78,6 +71,7 @@ def compare(
         goal for goal in stored if goal.removed_at is not None and now - goal.removed_at <= policy.removal_grace
     ]
     seen, pairs = _weigh(observed, [*present, *returning], looked, policy.minute_tolerance)
+    seen = _leave_out_repeats(observed, present, seen, pairs, looked)
     pairs += _pair_corrected(observed, present, seen, pairs, looked)
     taken = {found.place for _, found in pairs}
     paired = {goal.event_id for goal, _ in pairs}
@@ -90,9 +84,13 @@ def compare(
     missed = [_miss(goal, run_id, policy) for goal in lost if run_id not in goal.monitor_runs]
     gone = {miss.event_id for miss in missed if miss.removes}
     standing = [goal for goal in unseen if goal.event_id not in gone]
-    scores = _scores_among_all(observed, seen, pairs, standing)
+    scores = count_scores_among_all(observed, seen, pairs, standing)
+    created = _create(observed.fixture_id, [one for one in seen if one.place not in taken], sequences, scores)
+    disallowed, proven = ((), ()) if created or unseen else _take_back(observed, stored, seen, sequences)
     return Comparison(
-        created=_create(observed.fixture_id, [one for one in seen if one.place not in taken], sequences, scores),
+        created=created,
+        disallowed=disallowed,
+        proven=proven,
         seen=tuple(_see(goal, found.goal, scores[found.place]) for goal, found in pairs),
         missed=tuple(missed),
         rescored={goal.event_id: scores[goal.event_id] for goal in standing if scores[goal.event_id] != goal.score},
@@ -111,30 +109,58 @@ def minutes_apart(stored: StoredGoal, goal: Observation) -> int:
 
 def _weigh(
     observed: ObservedFixture, goals: Sequence[StoredGoal], looked: int | None, tolerance: int
-) -> tuple[list[_Seen], list[tuple[StoredGoal, _Seen]]]:
+) -> tuple[list[Listed], list[tuple[StoredGoal, Listed]]]:
     """The entries that count, and the goals that they are."""
-    seen = _count_scores(observed, merge_repeats(observed))
-    pairs = _pair(goals, seen, tolerance)
+    seen = count_scores(observed, merge_repeats(observed))
+    pairs = _pair(goals, seen, tolerance, looked)
     known = {found.place: goal for goal, found in pairs}
     rows = [found.goal for found in seen]
-    counted = drop_excess(observed, rows, known, looked)
+    counted = drop_excess(observed, rows, known, looked, goals)
     if len(counted) == len(rows):
         return seen, pairs
-    seen = _count_scores(observed, counted)
-    return seen, _pair(goals, seen, tolerance)
+    seen = count_scores(observed, counted)
+    return seen, _pair(goals, seen, tolerance, looked)
+
+
+def _leave_out_repeats(
+    observed: ObservedFixture,
+    present: Sequence[StoredGoal],
+    seen: Sequence[Listed],
+    pairs: Sequence[tuple[StoredGoal, Listed]],
+    looked: int | None,
+) -> list[Listed]:
+    """Leave out a second entry of a known goal that only seems to count because another goal is not listed."""
+    paired, taken = {goal.event_id for goal, _ in pairs}, {found.place for _, found in pairs}
+    left_out: set[int] = set()
+    for team in (observed.home, observed.away):
+        score = observed.score_of(team.id)
+        unlisted = sum(
+            goal.team_id == team.id and goal.event_id not in paired and not goal.drop_runs for goal in present
+        )
+        listed = [one for one in seen if one.goal.team_id == team.id]
+        repeats = [
+            one.place
+            for one in listed
+            if one.place not in taken
+            and not _is_later(one.goal, looked)
+            and any(found.place in taken and is_near(one.goal, found.goal, REPEAT_MINUTES) for found in listed)
+        ]
+        if score is not None and unlisted:
+            left_out |= set(repeats[: max(len(listed) + unlisted - score, 0)])
+    return [one for one in seen if one.place not in left_out]
 
 
 def _pair_corrected(
     observed: ObservedFixture,
     present: Sequence[StoredGoal],
-    seen: Sequence[_Seen],
-    pairs: Sequence[tuple[StoredGoal, _Seen]],
+    seen: Sequence[Listed],
+    pairs: Sequence[tuple[StoredGoal, Listed]],
     looked: int | None,
-) -> list[tuple[StoredGoal, _Seen]]:
+) -> list[tuple[StoredGoal, Listed]]:
     """Pair what is left where the score has no room for both, however far the minute moved."""
     paired = {goal.event_id for goal, _ in pairs}
     taken = {found.place for _, found in pairs}
-    corrected: list[tuple[StoredGoal, _Seen]] = []
+    corrected: list[tuple[StoredGoal, Listed]] = []
     for team in (observed.home, observed.away):
         score = observed.score_of(team.id)
         goals = [
@@ -148,7 +174,7 @@ def _pair_corrected(
             (_distance(goal, one.goal), goals.index(goal), one.place)
             for goal in goals
             for one in rest
-            if not _is_later(one.goal, looked)
+            if not _is_later(one.goal, looked) or _is_moved(goal, one.goal, observed)
         )
         corrected += _take_cheapest(costs, goals, {one.place: one for one in rest}, len(goals) + len(rest) - room)
     return corrected
@@ -157,12 +183,12 @@ def _pair_corrected(
 def _take_cheapest(
     costs: Sequence[tuple[tuple[bool, int], int, int]],
     goals: Sequence[StoredGoal],
-    rest: Mapping[int, _Seen],
+    rest: Mapping[int, Listed],
     wanted: int,
-) -> list[tuple[StoredGoal, _Seen]]:
+) -> list[tuple[StoredGoal, Listed]]:
     used: set[int] = set()
     places: set[int] = set()
-    found: list[tuple[StoredGoal, _Seen]] = []
+    found: list[tuple[StoredGoal, Listed]] = []
     for _, number, place in costs:
         if len(found) < wanted and number not in used and place not in places:
             used.add(number)
@@ -175,12 +201,38 @@ def _distance(stored: StoredGoal, goal: Observation) -> tuple[bool, int]:
     return _differ(stored, goal), abs(stored.minute - goal.minute)
 
 
+def _is_moved(stored: StoredGoal, goal: Observation, observed: ObservedFixture) -> bool:
+    """Whether an entry after the last look is a known goal whose minute was corrected while nobody looked."""
+    near = same_scorer(stored, goal) and abs(stored.minute - goal.minute) <= REPEAT_MINUTES
+    return near and not any(
+        decision.team_id == goal.team_id and decision.minute >= stored.minute for decision in observed.cancellations
+    )
+
+
 def _is_later(goal: Observation, looked: int | None) -> bool:
     """Whether it was scored after the last look, so that no goal that was known then can be it."""
     return looked is not None and goal.elapsed > looked
 
 
-def _find_lost(observed: ObservedFixture, unseen: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[StoredGoal]:
+def _take_back(
+    observed: ObservedFixture,
+    stored: Sequence[StoredGoal],
+    seen: Sequence[Listed],
+    sequences: Mapping[tuple[int, int], int],
+) -> tuple[tuple[NewGoal, ...], tuple[str, ...]]:
+    """What the video referee's decisions tell of goals that are gone: those nobody saw, and those nobody confirmed."""
+    decisions = list(find_disallowed(observed, stored, [one.goal for one in seen]))
+    unknown: list[Listed] = []
+    for place, goal in enumerate([each.goal for each in decisions if each.known is None], start=len(seen)):
+        before = [
+            one.score for one in seen if (one.goal.elapsed, one.goal.extra or 0) <= (goal.elapsed, goal.extra or 0)
+        ]
+        unknown.append(Listed(place, goal, before[-1] if before else Score(0, 0)))
+    disallowed = _create(observed.fixture_id, unknown, sequences, {one.place: one.score for one in unknown})
+    return disallowed, tuple(each.known.event_id for each in decisions if each.known and not each.known.confirmed)
+
+
+def _find_lost(observed: ObservedFixture, unseen: Sequence[StoredGoal], seen: Sequence[Listed]) -> list[StoredGoal]:
     """The goals that neither the list nor the score has any more; of several the ones that came last."""
     lost: list[StoredGoal] = []
     for team in (observed.home, observed.away):
@@ -192,17 +244,19 @@ def _find_lost(observed: ObservedFixture, unseen: Sequence[StoredGoal], seen: Se
     return lost
 
 
-def _pair(stored: Sequence[StoredGoal], seen: Sequence[_Seen], tolerance: int) -> list[tuple[StoredGoal, _Seen]]:
+def _pair(
+    stored: Sequence[StoredGoal], seen: Sequence[Listed], tolerance: int, looked: int | None
+) -> list[tuple[StoredGoal, Listed]]:
     pairs = _pair_exactly(stored, seen)
     known, used = {goal.event_id for goal, _ in pairs}, {found.place for _, found in pairs}
     goals = [goal for goal in stored if goal.event_id not in known]
     rest = [found for found in seen if found.place not in used]
-    costs = [[_cost(goal, found, tolerance) for found in rest] for goal in goals]
+    costs = [[_cost(goal, found, tolerance, looked) for found in rest] for goal in goals]
     row_alone = [ALONE if goal.removed_at is None else 0.0 for goal in goals]
     return pairs + [(goals[row], rest[column]) for row, column in cheapest_pairs(costs, row_alone, [ALONE] * len(rest))]
 
 
-def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[tuple[StoredGoal, _Seen]]:
+def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[Listed]) -> list[tuple[StoredGoal, Listed]]:
     """Pair goals that are listed exactly as stored and are unique on both sides: nearly all of every poll."""
 
     def key(goal: StoredGoal | Observation) -> tuple[object, ...]:
@@ -217,7 +271,7 @@ def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[_Seen]) -> list[t
     ]
 
 
-def _cost(stored: StoredGoal, found: _Seen, tolerance: int) -> float | None:
+def _cost(stored: StoredGoal, found: Listed, tolerance: int, looked: int | None) -> float | None:
     """What it costs to pair this observation with that goal; None when it is impossible."""
     apart = minutes_apart(stored, found.goal)
     if same_scorer(stored, found.goal) and stored.minute == found.goal.minute:
@@ -236,13 +290,15 @@ def _cost(stored: StoredGoal, found: _Seen, tolerance: int) -> float | None:
         return None
     apart = min(apart, tolerance)
     if _differ(stored, found.goal):
+        if apart and _is_later(found.goal, looked):
+            return None
         # Another scorer is the same goal only at the same minute, or at the same score close by.
         return OTHER_PLAYER + apart * OTHER_PLAYER_PER_MINUTE + small if apart == 0 or same_score else None
     named = 0.0 if same_scorer(stored, found.goal) else NAMED
     return (MOVED + apart * MOVED_PER_MINUTE if apart else 0.0) + named + small
 
 
-def _cost_of_return(stored: StoredGoal, found: _Seen, apart: int, small: float) -> float | None:
+def _cost_of_return(stored: StoredGoal, found: Listed, apart: int, small: float) -> float | None:
     """A removed goal comes back unchanged. One that is a minute off is more likely another goal after a review."""
     if stored.team_id != found.goal.team_id or apart:
         return None
@@ -276,7 +332,10 @@ def _miss(goal: StoredGoal, run_id: str, policy: FootyPolicy) -> MissedGoal:
 
 
 def _create(
-    fixture_id: int, found: Sequence[_Seen], sequences: Mapping[tuple[int, int], int], scores: Mapping[int | str, Score]
+    fixture_id: int,
+    found: Sequence[Listed],
+    sequences: Mapping[tuple[int, int], int],
+    scores: Mapping[int | str, Score],
 ) -> tuple[NewGoal, ...]:
     given = dict(sequences)
     created = []
@@ -309,47 +368,3 @@ def _sighting(stored: StoredGoal, goal: Observation, score: Score) -> Sighting:
     now = (goal.team_id, goal.player_id or 0, goal.player_name or "", goal.detail, goal.elapsed, goal.extra or 0)
     same = was == now and stored.score == score and (not assist_known or stored.assist_name == (goal.assist_name or ""))
     return Sighting.UNCHANGED if same else Sighting.CORRECTED
-
-
-def _count_scores(observed: ObservedFixture, events: Sequence[Observation]) -> list[_Seen]:
-    home = away = 0
-    seen: list[_Seen] = []
-    for goal in sorted(events, key=lambda one: (one.elapsed, one.extra or 0)):
-        if goal.team_id == observed.home.id:
-            home += 1
-        else:
-            away += 1
-        seen.append(_Seen(len(seen), goal, Score(home, away)))
-    return seen
-
-
-def _scores_among_all(
-    observed: ObservedFixture,
-    seen: Sequence[_Seen],
-    pairs: Sequence[tuple[StoredGoal, _Seen]],
-    unlisted: Sequence[StoredGoal],
-) -> dict[int | str, Score]:
-    """The score after each observation, by its place, and after each goal that still stands unlisted, by its id.
-
-    Otherwise a goal that is missing from one answer would change the score of all that came after it. In one minute
-    the goals keep the order in which they were first listed.
-    """
-    before = {found.place: goal.score.home + goal.score.away for goal, found in pairs}
-    kept = {goal.event_id: goal.score.home + goal.score.away for goal in unlisted}
-    latest = len(seen) + max((*before.values(), *kept.values()), default=0)
-    moments: list[tuple[tuple[int, int, int, int], int | str, int]] = [
-        ((one.goal.elapsed, one.goal.extra or 0, before.get(one.place, latest), one.place), one.place, one.goal.team_id)
-        for one in seen
-    ]
-    moments += [
-        ((goal.elapsed, goal.extra or 0, kept[goal.event_id], -1), goal.event_id, goal.team_id) for goal in unlisted
-    ]
-    scores: dict[int | str, Score] = {}
-    home = away = 0
-    for _, goal_or_place, team_id in sorted(moments, key=lambda moment: moment[0]):
-        if team_id == observed.home.id:
-            home += 1
-        else:
-            away += 1
-        scores[goal_or_place] = Score(home, away)
-    return scores

@@ -42,6 +42,8 @@ _EVERYDAY_WORDS = word_set(
     qui red run se she si so sur to too top una und une us var was we who win won yes you
     """
 )
+# How posts name a scorer. “Can goal” would find “one goal” for a player called One.
+_PHRASES_OF_A_GOAL = ("{} scores", "goal by {}", "gol de {}")
 # Family names beside given names of two syllables: Son Heung-Min, Min-Jae Kim.
 _FAMILY_NAMES_OF_ONE_SYLLABLE = word_set(
     """
@@ -58,10 +60,14 @@ def extract_player_search_names(name: str) -> tuple[str, ...]:
 
     The family name is always among them, however short. A particle stays with its name (“Di María”), and a name of
     common words only is one term (“João Pedro”): a lone word that fits thousands of players finds everybody's goals.
+    Of a family name that is an everyday word and stands alone (“E. Can”) nothing else is known; it is searched as posts
+    about a goal have it (“Can scores”).
     """
     units = _units(_spoken_words(name))
     if not units:
         return ()
+    if len(units) == 1 and is_everyday_word(units[0]):
+        return tuple(phrase.format(units[0]) for phrase in _PHRASES_OF_A_GOAL)
     family, parts = _split_asian_name(units) or _split_name(units)
     others = sorted((part for part in parts if part != family), key=count_letters, reverse=True)
     kept = {family, *others[: MOST_NAME_PARTS - 1]}
@@ -69,10 +75,14 @@ def extract_player_search_names(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for part in parts if part in kept for form in (part, fold(part).strip()) if form))
 
 
+def is_everyday_word(word: str) -> bool:
+    return fold(word).casefold() in _EVERYDAY_WORDS
+
+
 def is_too_common(term: str) -> bool:
     """Whether a term is a single word that fits too many players, or nobody."""
     plain = fold(term).casefold()
-    return "-" not in plain and (plain in _TOO_COMMON or plain in _PARTICLES or plain in _EVERYDAY_WORDS)
+    return "-" not in plain and (plain in _TOO_COMMON or plain in _PARTICLES or is_everyday_word(plain))
 
 
 def _spoken_words(name: str) -> list[str]:

@@ -27,13 +27,16 @@ class FootyPolicy(Contract):
     # Half an hour, while list and score disagree after the whistle.
     polls_to_agree: int = 60
     minute_tolerance: int = 2
-    # An interrupted match is polled like a waiting one after this time, and so is one that the API no longer answers.
+    # An interrupted match is polled like a waiting one after this time, and so is one that stands still.
     stopped_patience: timedelta = timedelta(minutes=30)
     vanished_patience: timedelta = timedelta(hours=1)
     removal_grace: timedelta = timedelta(hours=24)
     completion_deadline: timedelta = timedelta(minutes=45)
 
     # Clip search
+    # A goal of which nothing was known for this long is shown, but its clips are not searched: a first start in the
+    # evening would search for the whole day.
+    search_reach: timedelta = timedelta(hours=4)
     downloads_wanted: int = 10
     attempts: int = 15
     attempt_interval: timedelta = timedelta(seconds=60)

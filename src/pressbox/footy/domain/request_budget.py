@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 
 from pressbox.core.contracts import Contract
 
+API = "API-Football"
 MINUTE = timedelta(minutes=1)
 CLOCK_TOLERANCE = timedelta(seconds=30)
 # Per minute, until an answer has told the plan's own number: that of the free plan.
@@ -45,8 +46,10 @@ class RequestBudget(Contract):
     ids_refused_until: datetime | None = None
     polled_at: datetime | None = None
     poll_seconds: float | None = None
-    # How far this machine's clock was ahead of the service's at its last answer; negative when behind.
+    # How far this machine's clock was ahead of a service's at its last answer; negative when behind. Without a key for
+    # API-Football the clip sources tell.
     clock_ahead_seconds: float | None = None
+    clock_by: str = API
 
     @property
     def clock_ahead(self) -> timedelta:
@@ -122,15 +125,23 @@ def note_status(
     return noted.model_copy(update={"plan": plan or noted.plan})
 
 
-def note_clock(budget: RequestBudget, date_header: str, now: datetime) -> RequestBudget:
-    """Compare our clock with the time that a service puts on its answers."""
+def measure_clock(date_header: str, now: datetime) -> float | None:
+    """How many seconds our clock is ahead of the time that a service puts on its answers; None when it says none."""
     try:
         theirs = parsedate_to_datetime(date_header)
     except ValueError:
-        return budget
+        return None
     theirs = theirs if theirs.tzinfo else theirs.replace(tzinfo=UTC)
-    ahead = round((now - theirs).total_seconds() / 10) * 10.0
-    return budget.model_copy(update={"clock_ahead_seconds": ahead})
+    return round((now - theirs).total_seconds() / 10) * 10.0
+
+
+def note_clock(budget: RequestBudget, date_header: str, now: datetime) -> RequestBudget:
+    ahead = measure_clock(date_header, now)
+    return budget if ahead is None else note_clock_ahead(budget, ahead, API)
+
+
+def note_clock_ahead(budget: RequestBudget, seconds: float, by: str) -> RequestBudget:
+    return budget.model_copy(update={"clock_ahead_seconds": seconds, "clock_by": by})
 
 
 def note_pause(budget: RequestBudget, until: datetime, reason: str, *, needs_change: bool = False) -> RequestBudget:

@@ -69,6 +69,25 @@ def arrange(copies: Sequence[SceneCopy], matches: Iterable[tuple[int, int]], sam
     return tuple(sorted(scenes, key=lambda scene: scene.copies[0].candidate_id))
 
 
+def choose_to_see_through(copies: Sequence[SceneCopy], same: frozenset[int], most: int = 2) -> tuple[int, ...]:
+    """Choose the candidates whose films are worth a comparison: of each scene not known to be the same, a few.
+
+    Films cost much more than hashes. The copy that is shown comes first; it is the best one.
+    """
+    known = {copy.clip_id for copy in copies if copy.candidate_id in same and copy.clip_id is not None}
+    chosen: list[int] = []
+    taken: dict[int, int] = {}
+    for copy in sorted(copies, key=lambda each: (not each.shown, each.candidate_id)):
+        if copy.candidate_id in same or copy.clip_id in known:
+            continue
+        if copy.clip_id is not None:
+            taken[copy.clip_id] = taken.get(copy.clip_id, 0) + 1
+            if taken[copy.clip_id] > most:
+                continue
+        chosen.append(copy.candidate_id)
+    return tuple(chosen)
+
+
 def best_copy(copies: Sequence[SceneCopy], same_duration: float) -> SceneCopy | None:
     """The largest file with sound among those at most the fraction `same_duration` shorter than the longest."""
     return max(_long_enough(copies, same_duration), key=lambda copy: copy.weight, default=None)

@@ -1,4 +1,4 @@
-"""The trail of a goal as a table of decisions, in the order in which things happened. Pure.
+"""The trail of a goal: what was decided of each clip, and what happened, in its order. Pure.
 
 What happened many times in the same way is one row with a count: polls, searches with the same query, downloads.
 """
@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.views import AuditView, CandidateView, RunView, SearchView
+
+# Longer lists are folded.
+MOST_UNFOLDED = 3
+_SHOWN = frozenset({CandidateOutcome.STORED, CandidateOutcome.REPLACED})
 
 
 class Step(StrEnum):
@@ -19,7 +24,6 @@ class Step(StrEnum):
     MISSED = "missed"
     NOTE = "note"
     SEARCH = "search"
-    CANDIDATE = "candidate"
     DOWNLOAD = "download"
     SEARCH_ENDED = "search ended"
     COMPLETE = "complete"
@@ -39,14 +43,34 @@ class TrailRow:
     subject: str = ""
     count: int | None = None
     failed: bool = False
-    candidate: CandidateView | None = None
     times: int = 1
     until: datetime | None = None
 
 
+@dataclass(frozen=True)
+class Decision:
+    """The clips of which the same was decided. Those in which somebody looks for an answer are unfolded."""
+
+    outcome: CandidateOutcome
+    candidates: tuple[CandidateView, ...]
+
+    @property
+    def open(self) -> bool:
+        return self.outcome in _SHOWN or len(self.candidates) <= MOST_UNFOLDED
+
+
+def build_decisions(audit: AuditView) -> list[Decision]:
+    """What is shown first, then what most clips were refused for."""
+    same: dict[CandidateOutcome, list[CandidateView]] = defaultdict(list)
+    for candidate in audit.candidates.items:
+        same[candidate.outcome].append(candidate)
+    decisions = [Decision(outcome, tuple(candidates)) for outcome, candidates in same.items()]
+    return sorted(decisions, key=lambda one: (one.outcome not in _SHOWN, -len(one.candidates), one.outcome))
+
+
 def build_rows(audit: AuditView) -> list[TrailRow]:
     """Oldest first."""
-    rows = [*_sightings(audit), *_notes(audit), *_searches(audit), *_candidates(audit), *_downloads(audit)]
+    rows = [*_sightings(audit), *_notes(audit), *_searches(audit), *_downloads(audit)]
     return sorted([*rows, *_ends(audit)], key=lambda row: row.at)
 
 
@@ -85,14 +109,6 @@ def _searches(audit: AuditView) -> Iterator[TrailRow]:
             bool(failure),
             times=len(searches),
             until=max(times),
-        )
-
-
-def _candidates(audit: AuditView) -> Iterator[TrailRow]:
-    for candidate in audit.candidates.items:
-        at = candidate.settled_at or candidate.discovered_at
-        yield TrailRow(
-            at, Step.CANDIDATE, candidate.outcome.value, candidate.reason, candidate.source, candidate=candidate
         )
 
 

@@ -18,7 +18,7 @@ _LAST = (
     CandidateOutcome.STORED,
 )
 _WORDS = {
-    CandidateOutcome.FOUND: "waiting to be chosen",
+    CandidateOutcome.FOUND: "still to be checked",
     CandidateOutcome.CHOSEN: "being downloaded",
     CandidateOutcome.READY: "waiting to be stored",
 }

@@ -15,6 +15,7 @@ from pressbox.footy.domain.candidates import CandidateOutcome
 from pressbox.footy.domain.clock import TimestampStatus
 from pressbox.footy.domain.fixtures import FixtureStatus, Stage
 from pressbox.footy.domain.goals import GoalDetail
+from pressbox.footy.domain.subjects import fixture_subject
 
 ItemT = TypeVar("ItemT")
 # Commands print it as JSON, the API does not give it.
@@ -131,6 +132,12 @@ class FixtureView:
     last_monitor: datetime | None
     completed_at: datetime | None
     goals: tuple[GoalView, ...]
+    covered: Annotated[bool, Field(description="You hide scores and have not looked at this match.")] = False
+    as_of: Annotated[datetime | None, Field(description="The moment up to which your delay lets you know.")] = None
+
+    @property
+    def subject(self) -> str:
+        return fixture_subject(self.fixture_id)
 
     @property
     def live(self) -> bool:
@@ -288,9 +295,24 @@ class FollowView:
     """A league or team that is followed, by the settings or because somebody asked for it."""
 
     kind: FollowKind
-    id: int
+    id: Annotated[int, Field(description="Of API-Football; negative until it is known.")]
     name: str
+    country: str
     by_settings: bool
+    next_kickoff: Annotated[datetime | None, Field(description="Of its next match that is known, or the running one.")]
+    next_match: Annotated[str, Field(description="The two teams of that match.")]
+    next_fixture_id: int | None
+
+
+@dataclass(frozen=True)
+class FoundEntry:
+    """A league or team that a search by name found."""
+
+    kind: FollowKind
+    id: Annotated[int, Field(description="Of API-Football; negative when only the list of the program has it.")]
+    name: str
+    country: str
+    followed: bool
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from pressbox.footy.domain.candidates import FoundVideo, Probe
+from pressbox.footy.domain.directory import Entry
+from pressbox.footy.domain.film_rule import Sighting
 from pressbox.footy.domain.fixtures import ObservedFixture
 from pressbox.footy.domain.judgements import FrameJudgement
 from pressbox.footy.ports.storage import Aliases, RawFixture, TeamName
@@ -39,6 +41,14 @@ class FixturesApi(Protocol):
         ...
 
 
+class NamesApi(Protocol):
+    """API-Football's search by name. The text has three or more plain letters; a failure never means "no such team"."""
+
+    async def search_teams(self, text: str) -> Sequence[Entry]: ...
+
+    async def search_leagues(self, text: str) -> Sequence[Entry]: ...
+
+
 class AliasSource(Protocol):
     """Finds the aliases of a team. An outage raises TransientError; it never means "no aliases"."""
 
@@ -62,6 +72,16 @@ class ClipSource(Protocol):
     def name(self) -> str: ...
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]: ...
+
+
+@runtime_checkable
+class HearsTime(Protocol):
+    """A source whose answers carry the time."""
+
+    @property
+    def clock_ahead_seconds(self) -> float | None:
+        """How far our clock was ahead at the last answer; None before there was one."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -99,6 +119,13 @@ class Media(Protocol):
 
     async def find_same_scene(self, query: bytes, references: Mapping[int, bytes]) -> frozenset[int]:
         """Find the references that show a scene of the query."""
+        ...
+
+    async def see_through(self, query: bytes, references: Mapping[int, bytes]) -> Mapping[int, Sighting]:
+        """Find the references that show a scene of the query behind a crop, a turn or a frame, and say behind which.
+
+        Costs much more than `find_same_scene`. What was stored without a film is never among them.
+        """
         ...
 
     async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:

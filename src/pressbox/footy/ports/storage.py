@@ -17,7 +17,9 @@ from pressbox.footy.domain.goals import Comparison, SearchEnd, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.request_budget import RequestBudget
 
-RawFixture = Mapping[str, Any]
+# A part of an answer of API-Football, before it is parsed.
+RawAnswer = Mapping[str, Any]
+RawFixture = RawAnswer
 ResultT = TypeVar("ResultT")
 
 
@@ -47,6 +49,10 @@ class FixtureDecision:
 class Follows(Protocol):
     async def load_followed(self) -> Followed: ...
 
+    async def identify(self, teams: "Iterable[TeamName]") -> Mapping[int, int]:
+        """Give followed teams of the program's own list their ids at API-Football; returns old and new ones."""
+        ...
+
 
 class FixtureImports(Protocol):
     """Fixtures that Ingest fetched, on their way into the stages."""
@@ -55,7 +61,7 @@ class FixtureImports(Protocol):
         """Keep fetched fixtures until they are routed; repeating it is harmless."""
         ...
 
-    async def route_fetched(self, run_id: str, alias_age: timedelta, now: datetime) -> StoredFixtures:
+    async def route_fetched(self, run_id: str, policy: FootyPolicy, now: datetime) -> StoredFixtures:
         """Store what this run fetched: new fixtures by status, postponed ones back to staging, known ones untouched."""
         ...
 
@@ -78,6 +84,10 @@ class Polls(Protocol):
     """The runs of the monitor, and what the API answered in each."""
 
     async def register_run(self, run_id: str, policy: FootyPolicy, now: datetime) -> RegisteredRun: ...
+
+    async def count_scheduled(self, since: datetime) -> int:
+        """Count the runs that the schedule started since then."""
+        ...
 
     async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None: ...
 
@@ -155,6 +165,10 @@ class Goals(Protocol):
         ...
 
     async def set_monitor_complete(self, event_id: str, workflow_id: str, now: datetime) -> None: ...
+
+    async def note_wrong_clock(self, event_id: str, ahead: timedelta, now: datetime) -> None:
+        """Say once in the trail of a goal that our clock was wrong while it was searched for."""
+        ...
 
     async def removal_reason(self, event_id: str) -> str | None:
         """Say what became of a goal that is gone, or None while it stands."""
@@ -279,7 +293,9 @@ class Clips(Protocol):
         """Put a better file into the same slot and share id; returns keys of objects no longer used."""
         ...
 
-    async def add_copy(self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime) -> None:
+    async def add_copy(
+        self, clip_id: int, video: Video, fingerprint: bytes | None, now: datetime, *, reason: str = ""
+    ) -> None:
         """Count this video, and what was merged into it, as copies of a clip that has a better file."""
         ...
 

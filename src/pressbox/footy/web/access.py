@@ -9,12 +9,14 @@ from pressbox.core.clock import utc_now
 from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.identity import AdministratorIdentity, MaybeIdentity, SignedInIdentity
 from pressbox.core.web.pages.access import Parts
+from pressbox.core.web.pages.spoilers import VisitorSight
 from pressbox.core.web.times import ZONE_COOKIE, zone_of
 from pressbox.footy.adapters.clip_files import ClipFiles
 from pressbox.footy.adapters.follows import SqlFollows
 from pressbox.footy.adapters.goal_reader import GoalReader
 from pressbox.footy.adapters.match_reader import MatchReader
 from pressbox.footy.adapters.request_budgets import SqlRequestBudget, open_budget
+from pressbox.footy.service.following import Following, build_following
 from pressbox.footy.settings import FootySettings
 
 FixtureId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -26,20 +28,24 @@ Visitor = MaybeIdentity
 Administrator = AdministratorIdentity
 
 
-def _matches(parts: Parts) -> MatchReader:
-    return MatchReader(parts.database)
+def _matches(parts: Parts, sight: VisitorSight) -> MatchReader:
+    return MatchReader(parts.database, sight)
 
 
-def _goals(parts: Parts) -> GoalReader:
-    return GoalReader(parts.database)
+def _goals(parts: Parts, sight: VisitorSight) -> GoalReader:
+    return GoalReader(parts.database, sight)
 
 
-def _clip_files(parts: Parts) -> ClipFiles:
-    return ClipFiles(parts.database)
+def _clip_files(parts: Parts, sight: VisitorSight) -> ClipFiles:
+    return ClipFiles(parts.database, sight)
 
 
 def _follows(parts: Parts) -> SqlFollows:
     return SqlFollows(parts.database, parts.settings.group(FootySettings).followed)
+
+
+def _following(parts: Parts) -> Following:
+    return build_following(parts)
 
 
 def _settings(parts: Parts) -> FootySettings:
@@ -55,6 +61,7 @@ Matches = Annotated[MatchReader, Depends(_matches)]
 Goals = Annotated[GoalReader, Depends(_goals)]
 Clips = Annotated[ClipFiles, Depends(_clip_files)]
 Follows = Annotated[SqlFollows, Depends(_follows)]
+Teams = Annotated[Following, Depends(_following)]
 OurSettings = Annotated[FootySettings, Depends(_settings)]
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from pressbox.core.clock import utc_now
 from pressbox.core.web.api_models import RequestBody
+from pressbox.core.web.joining import join_routers
 from pressbox.footy.domain.names import search_words
 from pressbox.footy.domain.views import (
     AuditView,
@@ -18,29 +19,33 @@ from pressbox.footy.domain.views import (
     FollowKind,
     FollowView,
     FoundByName,
+    FoundEntry,
     GoalView,
     Page,
     TeamView,
 )
-from pressbox.footy.web.access import Administrator, EventId, FixtureId, Follows, Goals, Matches, Reader
+from pressbox.footy.web.access import Administrator, EventId, FixtureId, Follows, Goals, Matches, Reader, Teams
 
-router = APIRouter(prefix="/api/footy")
 # A group is a page of the reference: one for everything would be too long.
-matches = APIRouter(tags=["matches"])
-goals = APIRouter(tags=["goals"])
-following = APIRouter(tags=["teams"])
+matches = APIRouter(prefix="/api/footy", tags=["matches"])
+goals = APIRouter(prefix="/api/footy", tags=["goals"])
+following = APIRouter(prefix="/api/footy", tags=["teams"])
 
 Day = Annotated[date | None, Query(ge=date(1900, 1, 1), le=date(2200, 1, 1), description="A day of UTC; or today.")]
 Span = Annotated[int, Query(ge=0, le=62)]
 Words = Annotated[str, Query(max_length=100)]
 After = Annotated[int | None, Query(ge=0, le=2**63 - 1, description="The `after` of the page before.")]
 PageSize = Annotated[int, Query(ge=1, le=200)]
-FollowedId = Annotated[int, Path(ge=1, le=2**31 - 1)]
+FollowedId = Annotated[int, Path(ge=-(2**31), le=2**31 - 1)]
+
+
+class SearchBody(RequestBody):
+    q: str = Field(max_length=100)
 
 
 class FollowBody(RequestBody):
     kind: FollowKind
-    id: int = Field(ge=1, le=2**31 - 1, description="As API-Football numbers it.")
+    id: int = Field(ge=-(2**31), le=2**31 - 1, description="As API-Football numbers it, or as the directory says.")
     name: str = Field("", max_length=100)
 
 
@@ -102,15 +107,34 @@ async def teams(
     return await store.search_teams(q.split(), after=after or 0, limit=limit)
 
 
+@following.get("/directory", summary="Leagues and teams by name, also such as no fixture has been met with")
+async def directory(teams: Teams, identity: Reader, q: Words) -> Sequence[FoundEntry]:
+    """Asks nobody: what API-Football was asked for before is known."""
+    return (await teams.search(q)).entries
+
+
+@following.post("/directory", summary="The same, asking API-Football where it was not asked yet; administrators only")
+async def ask_directory(teams: Teams, identity: Administrator, body: SearchBody) -> Sequence[FoundEntry]:
+    """Costs two requests of the day's budget the first time, and none for a month."""
+    await teams.ask(body.q)
+    return (await teams.search(body.q)).entries
+
+
 @following.get("/follow", summary="Leagues and teams that are followed")
 async def follows(store: Follows, identity: Reader) -> Sequence[FollowView]:
     return await store.load_follows()
 
 
 @following.post("/follow", status_code=201, summary="Follow a league or a team, for everybody; administrators only")
-async def follow(store: Follows, identity: Administrator, body: FollowBody) -> Sequence[FollowView]:
-    await store.follow(body.kind, body.id, body.name)
+async def follow(store: Follows, teams: Teams, identity: Administrator, body: FollowBody) -> Sequence[FollowView]:
+    await teams.follow(body.kind, body.id, body.name)
     return await store.load_follows()
+
+
+@following.put("/follow/own/{kind}/{id}", status_code=204, summary="Follow a league or a team and hear of its goals")
+async def follow_own(teams: Teams, identity: Reader, kind: FollowKind, id: FollowedId) -> None:
+    """What you follow, with mute and end, is at `/api/follows`."""
+    await teams.follow_for(identity.user_id, kind, id)
 
 
 @following.delete("/follow/{kind}/{id}", summary="No longer follow a league or a team; administrators only")
@@ -119,5 +143,4 @@ async def unfollow(store: Follows, identity: Administrator, kind: FollowKind, id
     return await store.load_follows()
 
 
-for part in (matches, goals, following):
-    router.include_router(part)
+router = join_routers(matches, goals, following)

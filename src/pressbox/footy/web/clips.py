@@ -8,9 +8,10 @@ from fastapi.responses import Response
 from pressbox.core.errors import GoneError, NotFoundError
 from pressbox.core.web.pages.access import Parts
 from pressbox.core.web.rendering import render
+from pressbox.footy.domain.errors import CoveredError
 from pressbox.footy.ids import PATH
 from pressbox.footy.web.access import Clips, Goals, Matches, ShareId, Visitor, zone
-from pressbox.footy.web.matches import show_disallowed
+from pressbox.footy.web.matches import show_disallowed, show_match
 from pressbox.footy.web.streaming import StoredFile, direct_link, serve
 
 router = APIRouter(include_in_schema=False)
@@ -54,6 +55,8 @@ async def share_page(
         goal = await goals.load_goal(found.event_id)
     except GoneError as error:
         return show_disallowed(request, error, str(error.details.get("event_id") or ""))
+    except CoveredError as error:
+        return show_match(request, error)
     clip = next((clip for clip in goal.clips if clip.share_id == found.share_id), None)
     if clip is None:
         raise NotFoundError("There is no such clip.")

@@ -65,6 +65,18 @@ class DayPage:
         return f"{PATH}/{self.day}"
 
     @property
+    def shown(self) -> Sequence[FixtureView]:
+        return [fixture for group in (*self.open, *self.finished) for fixture in group.fixtures]
+
+    @property
+    def covered(self) -> Sequence[FixtureView]:
+        return [fixture for fixture in self.shown if fixture.covered]
+
+    @property
+    def delayed(self) -> bool:
+        return any(fixture.as_of for fixture in self.shown)
+
+    @property
     def live(self) -> int:
         return sum(fixture.live for group in self.open for fixture in group.fixtures)
 

@@ -9,10 +9,10 @@ from pressbox.core.health import HealthState, PartHealth
 from pressbox.footy.adapters.polls import SqlPolls
 from pressbox.footy.adapters.request_budgets import open_budget
 from pressbox.footy.adapters.source_health import SqlSourceHealth
-from pressbox.footy.adapters.sources.registry import BILLING
+from pressbox.footy.adapters.sources.billing import BILLING, SMALLEST_PAGE, X_API
 from pressbox.footy.domain.request_budget import RequestBudget
 from pressbox.footy.domain.views import PollView, Readiness, SourceView
-from pressbox.footy.readiness import check_readiness
+from pressbox.footy.readiness import find_missing
 from pressbox.footy.settings import FootySettings
 
 # Canary searches run every hour; after two that were missed the last answer is too old.
@@ -24,8 +24,32 @@ async def check_health(resources: Resources) -> Sequence[PartHealth]:
     sources = await SqlSourceHealth(resources.database).load_all()
     footy, now = resources.settings.group(FootySettings), utc_now()
     budget = await open_budget(resources.database, footy).load()
-    part = fixtures_part(check_readiness(footy), polls, budget, now)
-    return (part, *clock_parts(budget), *(source_part(source, now) for source in sources))
+    part = fixtures_part(Readiness(find_missing(footy)), polls, budget, now)
+    month = await load_month_part(resources)
+    return (part, *clock_parts(budget), *(source_part(source, now) for source in sources), *((month,) if month else ()))
+
+
+async def load_month_part(resources: Resources) -> PartHealth | None:
+    """How many posts X's API has billed this month, where it is used."""
+    footy = resources.settings.group(FootySettings)
+    if footy.x_api_token is None:
+        return None
+    from pressbox.core.spending.ledger import SqlLedger
+
+    return month_part(
+        await SqlLedger(resources.database).posts_this_month(X_API, utc_now()),
+        footy.x_api_posts_per_month,
+        footy.x_api_price_per_post,
+    )
+
+
+def month_part(posts: int, most: int, price: float) -> PartHealth:
+    cost = f", {posts * price:,.2f} at {price:g} each" if price else ""
+    detail = f"{posts:,} of {most:,} posts of this month are used{cost}."
+    if posts + SMALLEST_PAGE <= most:
+        return PartHealth("posts of X", HealthState.OK, detail)
+    fix = "Raise PRESSBOX_FOOTY_X_API_POSTS_PER_MONTH, or wait for the first of the next month, UTC."
+    return PartHealth("posts of X", HealthState.WARNING, f"{detail} X's API is not searched any more.", fix)
 
 
 def fixtures_part(readiness: Readiness, polls: Sequence[PollView], budget: RequestBudget, now: datetime) -> PartHealth:
@@ -49,14 +73,14 @@ def fixtures_part(readiness: Readiness, polls: Sequence[PollView], budget: Reque
 
 
 def clock_parts(budget: RequestBudget) -> Sequence[PartHealth]:
-    """Say so when our clock and that of the fixtures API differ: a fast clock makes every new post look old."""
+    """Say so when our clock and that of a service differ: a fast clock makes every new post look old."""
     if budget.clock_ahead_seconds is None:
         return ()
     seconds = round(abs(budget.clock_ahead.total_seconds()))
     if not seconds:
-        return (PartHealth("clock", HealthState.OK, "It agrees with the clock of API-Football."),)
+        return (PartHealth("clock", HealthState.OK, f"It agrees with the clock of {budget.clock_by}."),)
     word = "ahead of" if budget.clock_ahead_seconds > 0 else "behind"
-    detail = f"This machine's clock is {seconds} s {word} the clock of API-Football."
+    detail = f"This machine's clock is {seconds} s {word} the clock of {budget.clock_by}."
     fix = "Set the clock, best by NTP (`timedatectl set-ntp true`). Until then searches look further back."
     return (PartHealth("clock", HealthState.WARNING, detail, fix),)
 

@@ -2,12 +2,10 @@
 
 from fastapi import APIRouter
 
-from pressbox.footy.web import api, clips, days, follow, matches, search
+from pressbox.core.web.joining import join_routers
+from pressbox.footy.web import api, clips, days, follow, matches, search, teams
 
 
 def build_router() -> APIRouter:
-    router = APIRouter()
     # Addresses with a fixed word come before the one that takes any day.
-    for part in (api, clips, matches, follow, search, days):
-        router.include_router(part.router)
-    return router
+    return join_routers(*(part.router for part in (api, clips, matches, teams, follow, search, days)))

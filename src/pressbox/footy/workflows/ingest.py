@@ -39,6 +39,7 @@ class IngestWorkflow:
 
     Id `ingest-scheduled-…`; started daily by the schedule `ingest-daily`, or by hand with the ids of some fixtures. A
     day that cannot be fetched does not stop the others, but fails the run at its end. A team without aliases does not.
+    Whoever follows something new starts `ingest-followed`, or signals it to fetch again when it is under way.
     """
 
     @workflow.init
@@ -47,6 +48,11 @@ class IngestWorkflow:
         self._run = RunReference(run_id=workflow.info().workflow_id, policy=input.policy)
         self._progress = IngestProgress(title="Fetching the fixtures of the coming days", audience=EVERYONE)
         self._failed_days: list[str] = []
+        self._again = False
+
+    @workflow.signal
+    def fetch_again(self) -> None:
+        self._again = True
 
     @workflow.query
     def get_progress(self) -> IngestProgress:
@@ -54,12 +60,16 @@ class IngestWorkflow:
 
     @workflow.run
     async def run(self, input: IngestWorkflowInput) -> IngestWorkflowResult:
+        # The signal that came with the start asks for what begins here.
+        self._again = False
         missing = await self._fetch()
         stored = await call_until_success(IngestActivities.categorize_and_store_fixtures, self._run)
         self._show(fixtures=stored.staging + stored.active + stored.completed, message="Fixtures stored")
         aliases = await self._cache_aliases(stored.teams)
         # A fixture that somebody named may be old, and must not be deleted at once.
         deleted = 0 if input.fixture_ids else await self._clean()
+        if self._again:
+            workflow.continue_as_new(input)
         if self._failed_days:
             raise TransientError(f"These days could not be fetched: {'; '.join(self._failed_days)}")
         return IngestWorkflowResult(
@@ -110,7 +120,7 @@ class IngestWorkflow:
         limit = asyncio.Semaphore(self._input.policy.concurrent_teams)
         for _ in range(MOST_PAGES_OF_TEAMS):
             wanted = [team for team in teams if team not in tried]
-            if not wanted:
+            if not wanted or self._again:
                 break
             cached += sum(await asyncio.gather(*(self._cache_team(team, limit) for team in wanted)))
             tried.update(wanted)
@@ -121,6 +131,9 @@ class IngestWorkflow:
 
     async def _cache_team(self, team_id: int, limit: asyncio.Semaphore) -> bool:
         async with limit:
+            if self._again:
+                # Somebody waits for the matches of another team; the next run looks these up.
+                return False
             try:
                 await workflow.execute_child_workflow(
                     RAGWorkflow.run,

@@ -1,33 +1,31 @@
 """UploadWorkflow: stores the clips of one goal, batch by batch."""
 
-import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.core.audiences.contracts import EVERYONE
     from pressbox.core.progress.report import report
     from pressbox.core.temporal.calls import call, call_until_success, failure_reason
-    from pressbox.footy.activities.download import DownloadActivities
+    from pressbox.footy.activities.batches import BatchActivities, BatchSteps
+    from pressbox.footy.activities.handing_over import HandOverActivities
     from pressbox.footy.activities.upload import UploadActivities
-    from pressbox.footy.contracts.download import Batch, ScratchInput, SettledCandidate, SettleInput, Video
+    from pressbox.footy.contracts.audiences import watchers_of
+    from pressbox.footy.contracts.download import Batch
     from pressbox.footy.contracts.search import GoalReference
     from pressbox.footy.contracts.upload import (
-        BumpPopularityInput,
-        Md5Input,
+        StoreBatchInput,
+        StoredBatch,
         UploadProgress,
         UploadState,
         UploadWorkflowInput,
         UploadWorkflowResult,
     )
     from pressbox.footy.domain.candidates import CandidateOutcome
-    from pressbox.footy.workflows.pools import Pool
+    from pressbox.footy.workflows.patches import STEPS_AT_ONCE
 
 REMEMBERED_BATCHES = 200
-Cleaning = Callable[[UploadActivities, ScratchInput], Awaitable[None]]
 
 
 @workflow.defn
@@ -47,8 +45,11 @@ class UploadWorkflow:
         self._queue: deque[Batch] = deque(input.state.queue)
         self._heard: tuple[str, ...] = input.state.heard
         self._batches = 0
+        self._at_once = False
         self._progress = UploadProgress(
-            title=f"Storing clips of goal {input.event_id}", audience=EVERYONE, done=input.state.processed
+            title=f"Storing clips of goal {input.event_id}",
+            audience=watchers_of(input.fixture_id),
+            done=input.state.processed,
         )
 
     @workflow.signal
@@ -65,6 +66,7 @@ class UploadWorkflow:
 
     @workflow.run
     async def run(self, input: UploadWorkflowInput) -> UploadWorkflowResult:
+        self._at_once = workflow.patched(STEPS_AT_ONCE)
         while await self._wait_for_batch():
             await self._process(self._queue.popleft())
             self._batches += 1
@@ -81,81 +83,43 @@ class UploadWorkflow:
         try:
             await workflow.wait_condition(lambda: bool(self._queue), timeout=self._input.policy.upload_idle)
         except TimeoutError:
-            await call_until_success(DownloadActivities.check_and_mark_download_complete, self._goal)
+            await call_until_success(HandOverActivities.check_and_mark_download_complete, self._goal)
         return bool(self._queue)
 
     async def _process(self, batch: Batch) -> None:
         self._show(message=f"{len(batch.videos)} new")
+        if self._at_once and await self._store_at_once(batch):
+            return
+        steps = BatchSteps(self._goal, call_until_success)
         try:
-            await self._add_batch(batch)
+            self._count(await steps.add(batch))
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             workflow.logger.warning("Batch %s failed: %s", batch.batch_id, failure_reason(error))
-            await self._settle(batch.videos, CandidateOutcome.DOWNLOAD_FAILED, f"not stored: {failure_reason(error)}")
-            await self._clean(UploadActivities.cleanup_upload_temp, {video.candidate_id for video in batch.videos})
-        await call_until_success(DownloadActivities.check_and_mark_download_complete, self._goal)
+            await steps.settle(batch.videos, CandidateOutcome.DOWNLOAD_FAILED, f"not stored: {failure_reason(error)}")
+            await steps.clean(UploadActivities.cleanup_upload_temp, {video.candidate_id for video in batch.videos})
+        await call_until_success(HandOverActivities.check_and_mark_download_complete, self._goal)
 
-    async def _add_batch(self, batch: Batch) -> None:
+    async def _store_at_once(self, batch: Batch) -> bool:
+        """False when a step fails for good: then one activity for each step finds out which file it is."""
         if not batch.videos and not batch.rearrange:
-            return
-        goal = await call_until_success(
-            UploadActivities.fetch_event_data, Md5Input(event_id=self._goal.event_id, videos=batch.videos)
-        )
-        videos = tuple(video for video in batch.videos if video.candidate_id not in goal.done)
-        files = {video.candidate_id for video in batch.videos}
-        if not goal.exists:
-            await self._settle(videos, CandidateOutcome.GOAL_GONE, "removed before it was stored")
-            await self._clean(UploadActivities.cleanup_individual_files, files)
-            return
-        same = await call_until_success(
-            UploadActivities.deduplicate_by_md5, Md5Input(event_id=self._goal.event_id, videos=videos)
-        )
-        if same.duplicates:
-            known = BumpPopularityInput(event_id=self._goal.event_id, duplicates=same.duplicates)
-            await call_until_success(UploadActivities.bump_video_popularity, known)
-            self._show(duplicates=self._progress.duplicates + len(same.duplicates))
-        pools = [Pool(self._goal, verified=verified) for verified in (True, False)]
-        await asyncio.gather(
-            *(
-                pool.add([video for video in same.videos if video.timestamp_verified is pool.verified], batch)
-                for pool in pools
-            )
-        )
-        self._count(pools)
-        await call_until_success(UploadActivities.recalculate_video_ranks, self._goal)
-        kept = {key for pool in pools for key in pool.kept}
-        await self._clean(UploadActivities.cleanup_individual_files, files - kept)
-
-    async def _settle(self, videos: tuple[Video, ...], outcome: CandidateOutcome, reason: str) -> None:
-        if videos:
-            settled = tuple(
-                SettledCandidate(candidate_id=video.candidate_id, outcome=outcome, reason=reason) for video in videos
-            )
-            settle = SettleInput(event_id=self._goal.event_id, candidates=settled)
-            await call_until_success(DownloadActivities.settle_candidates, settle)
-
-    async def _clean(self, method: Cleaning, candidate_ids: set[int]) -> None:
-        if not candidate_ids:
-            return
-        scratch = ScratchInput(
-            event_id=self._goal.event_id,
-            fixture_id=self._goal.fixture_id,
-            candidate_ids=tuple(sorted(candidate_ids)),
-        )
+            # Its download has checked whether the goal is complete.
+            return True
         try:
-            await call(method, scratch)
+            self._count(await call(BatchActivities.store_batch, StoreBatchInput(goal=self._goal, batch=batch)))
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            # Maintenance deletes old scratch files later.
-            workflow.logger.warning("Scratch files could not be deleted: %s", failure_reason(error))
+            workflow.logger.warning("Batch %s is taken step by step: %s", batch.batch_id, failure_reason(error))
+            return False
+        return True
 
-    def _count(self, pools: list[Pool]) -> None:
+    def _count(self, stored: StoredBatch) -> None:
         self._show(
-            stored=self._progress.stored + sum(pool.stored for pool in pools),
-            replaced=self._progress.replaced + sum(pool.replaced for pool in pools),
-            duplicates=self._progress.duplicates + sum(pool.duplicates for pool in pools),
+            stored=self._progress.stored + stored.stored,
+            replaced=self._progress.replaced + stored.replaced,
+            duplicates=self._progress.duplicates + stored.duplicates,
         )
 
     def _state(self) -> UploadState:

@@ -11,6 +11,10 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.footy.x.session import LOGIN_COOKIE, Cookie, is_logged_in
 
 LARGEST_EXPORT = 1_000_000
+NO_COOKIE = "There is no cookie of x.com in it. Export the cookies while x.com is open."
+NO_LOGIN = f"The cookie {LOGIN_COOKIE} is missing or expired: sign in at x.com first, then export again."
+NO_EXPORT = "This is neither a cookies.txt nor the JSON of a browser extension."
+NO_JSON = "This is not the JSON of a browser extension."
 # In this form a cookie that scripts cannot read looks like a comment.
 _HTTP_ONLY = "#HttpOnly_"
 _FIELDS = 7
@@ -25,14 +29,10 @@ def read_export(text: str, now: datetime) -> Sequence[Cookie]:
     parsed = _parse_json(text) if text.lstrip("\ufeff \t\r\n")[:1] in ("[", "{") else _parse_lines(text)
     own = [cookie for cookie in map(_rename, parsed) if cookie.domain.lstrip(".") == _HOST]
     if not own:
-        raise InvalidInputError(
-            "There is no cookie of x.com in it. Export the cookies while x.com is open.", field="file"
-        )
+        raise InvalidInputError(NO_COOKIE, field="file")
     valid = [cookie for cookie in own if cookie.expires <= 0 or cookie.expires > now.timestamp()]
     if not is_logged_in(valid):
-        raise InvalidInputError(
-            f"The cookie {LOGIN_COOKIE} is missing or expired: sign in at x.com first, then export again.", field="file"
-        )
+        raise InvalidInputError(NO_LOGIN, field="file")
     return valid
 
 
@@ -77,7 +77,7 @@ def _parse_lines(text: str) -> list[Cookie]:
             )
         )
     if not found:
-        raise InvalidInputError("This is neither a cookies.txt nor the JSON of a browser extension.", field="file")
+        raise InvalidInputError(NO_EXPORT, field="file")
     return found
 
 
@@ -96,7 +96,7 @@ def _parse_json(text: str) -> list[Cookie]:
         items = items.get("cookies", ()) if isinstance(items, Mapping) else items
         return [_from_extension(item) for item in items]
     except (ValueError, ValidationError, TypeError, AttributeError) as error:
-        raise InvalidInputError("This is not the JSON of a browser extension.", field="file") from error
+        raise InvalidInputError(NO_JSON, field="file") from error
 
 
 def _from_extension(item: Mapping[str, Any]) -> Cookie:

@@ -61,6 +61,10 @@ class StoredSession:
             file.write(self._seal.seal(json.dumps(own).encode()))
         new.replace(self._path)
 
+    def remove(self) -> None:
+        """Forget the login. At X it stays valid until somebody signs out there."""
+        self._path.unlink(missing_ok=True)
+
     def seal_again(self) -> int:
         """Seal the session with the present instance key; return 1, or 0 when nobody has logged in."""
         cookies = self.load()

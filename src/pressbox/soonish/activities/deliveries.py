@@ -8,17 +8,22 @@ from temporalio.workflow import ActivityCancellationType, ActivityConfig
 
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.options import QUICK
+from pressbox.delivery.activities.heartbeats import HEARTBEAT_TIMEOUT, heartbeat
 from pressbox.soonish.activities.dispatch import Dispatcher
-from pressbox.soonish.activities.heartbeats import HEARTBEAT_TIMEOUT, heartbeat
 from pressbox.soonish.activities.reminder_dispatch import ReminderDispatcher
+from pressbox.soonish.activities.shared_reminders import SharedReminders
 from pressbox.soonish.contracts import (
+    AcceptedReminder,
     NotificationReference,
+    NotificationSize,
     ReminderWorkflowInput,
     SendNotificationInput,
     SendNotificationResult,
+    SendReminderPageInput,
     SendReminderResult,
 )
-from pressbox.soonish.ports import Ledger, Reminders
+from pressbox.soonish.ports import Ledger
+from pressbox.soonish.reminder_ports import Reminders
 
 SEND_BATCH = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=5),
@@ -41,28 +46,44 @@ SEND_REMINDER = ActivityConfig(
 
 class DeliveryActivities:
     def __init__(
-        self, ledger: Ledger, reminders: Reminders, dispatcher: Dispatcher, reminder_dispatcher: ReminderDispatcher
+        self,
+        ledger: Ledger,
+        reminders: Reminders,
+        dispatcher: Dispatcher,
+        reminder_dispatcher: ReminderDispatcher,
+        shared: SharedReminders,
     ) -> None:
         self._ledger = ledger
         self._reminders = reminders
         self._dispatcher = dispatcher
         self._reminder_dispatcher = reminder_dispatcher
+        self._shared = shared
 
     @activity.defn
     @call_with(SEND_BATCH)
     async def send_notification(self, input: SendNotificationInput) -> SendNotificationResult:
-        """Send one batch. A retry opens the same batch and sends only what the ledger still calls pending."""
-        last, total = None, 0
+        """Send one batch or page. A retry sends only what the ledger still calls pending and nobody else holds."""
+        last, total, more = None, 0, False
         async with heartbeat():
-            if not input.retries_only:
-                last, total = await self._ledger.open_batch(
-                    input.notification_id, input.after_subscription_id, input.limit
+            if input.shared:
+                more = await self._dispatcher.send_due(
+                    input.notification_id, input.concurrency, window=input.limit, opens=True
                 )
-            await self._dispatcher.send_due(input.notification_id, input.concurrency)
+            else:
+                if not input.retries_only:
+                    last, total = await self._ledger.open_batch(
+                        input.notification_id, input.after_subscription_id, input.limit
+                    )
+                await self._dispatcher.send_due(input.notification_id, input.concurrency)
         counts, next_try_at = await self._ledger.count_deliveries(input.notification_id)
         return SendNotificationResult(
-            last_subscription_id=last, recipients_total=total, counts=counts, next_try_at=next_try_at
+            last_subscription_id=last, recipients_total=total, counts=counts, next_try_at=next_try_at, more=more
         )
+
+    @activity.defn
+    @call_with(QUICK)
+    async def measure_notification(self, input: NotificationReference) -> NotificationSize:
+        return NotificationSize(recipients=await self._ledger.count_recipients(input.notification_id))
 
     @activity.defn
     @call_with(SEND_REMINDER)
@@ -73,6 +94,23 @@ class DeliveryActivities:
         if input.reminder_id is not None:
             await self._reminders.record_request_outcome(input.reminder_id, outcome)
         return SendReminderResult(outcome=outcome)
+
+    @activity.defn
+    @call_with(QUICK)
+    async def accept_shared_reminder(self, input: ReminderWorkflowInput) -> AcceptedReminder:
+        """Write the reminder for everybody who chose this offset, unless nothing must be sent."""
+        return await self._shared.accept(input)
+
+    @activity.defn
+    @call_with(SEND_BATCH)
+    async def send_reminder_page(self, input: SendReminderPageInput) -> SendNotificationResult:
+        """Read the event again, then send what is due of the reminder and nobody else holds."""
+        async with heartbeat():
+            more = await self._shared.send_page(input)
+        counts, next_try_at = await self._ledger.count_deliveries(input.notification_id)
+        return SendNotificationResult(
+            last_subscription_id=None, recipients_total=0, counts=counts, next_try_at=next_try_at, more=more
+        )
 
     @activity.defn
     @call_with(QUICK)

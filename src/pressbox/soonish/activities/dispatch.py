@@ -1,151 +1,88 @@
-"""Sends the deliveries that are due: many at once, each noted before it is sent and recorded when it is answered."""
+"""Sends the deliveries that are due: claimed by this round, many at once, each noted before and recorded after it."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from uuid import uuid4
 
 from temporalio import activity
 
 from pressbox.core.clock import Clock, utc_now
-from pressbox.core.errors import TransientError
-from pressbox.soonish.domain.delivery import Level, judge_attempt
-from pressbox.soonish.ports import (
-    DeliveryResult,
-    DueDelivery,
-    Ledger,
-    Links,
-    OutgoingMessage,
-    Sender,
-    SendNow,
-    Wording,
-    Wordings,
-)
+from pressbox.delivery.activities.dispatch_round import DispatchRound, Page
+from pressbox.delivery.domain.attempts import AttemptResult, Level, judge_attempt
+from pressbox.delivery.ports import Attempt, Claim, DeliveryResult, OutgoingMessage, Sender, SendNow
+from pressbox.soonish.ports import DueDelivery, Ledger, Links, Wording, Wordings
 
-# After this time nothing more begins; the rest goes with the next batch or round. A few targets that do not answer, or
-# are sent to slowly, must not hold up the next recipients.
-ROUND_SECONDS = 15.0
-RECORD_ATTEMPTS = 20
-RECORD_PAUSE_SECONDS = 1.0
-
-SendDelivery = Callable[[DueDelivery, SendNow], Awaitable[DeliveryResult]]
+# What a worker that died or froze held is due again after this time; what it holds it renews three times as often.
+LEASE = timedelta(seconds=30)
+WINDOW = 500
+UNWRITABLE = "This Pressbox could not write it; its log says why."
 
 
 class Dispatcher:
-    def __init__(self, ledger: Ledger, sender: Sender, links: Links, wordings: Wordings, now: Clock = utc_now) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        sender: Sender,
+        links: Links,
+        wordings: Wordings,
+        now: Clock = utc_now,
+        lease: timedelta = LEASE,
+    ) -> None:
         self._ledger = ledger
         self._sender = sender
         self._links = links
         self._wordings = wordings
         self._now = now
+        self._lease = lease
 
-    async def send_due(self, notification_id: int, concurrency: int) -> int:
-        """Try the deliveries that are due, at most once each; return how many were due.
+    async def send_due(
+        self, notification_id: int, concurrency: int, *, window: int = WINDOW, opens: bool = False
+    ) -> bool:
+        """Try the deliveries that are due and that nobody else holds; return whether more are due at once.
 
-        Those whose target has no turn within the time of a round stay due: others do not wait for them. After a
-        cancellation nothing more is sent, but what is already under way is waited for and recorded: a result that is
-        thrown away would become a second copy later.
+        With `opens` also those of recipients who come next. Those whose target has no turn soon are put off: others do
+        not wait for them. After a cancellation, or when the worker stops, nothing more is sent, but what is already
+        under way is waited for and recorded: a result that is thrown away would become a second copy later.
         """
-        due = await self._ledger.load_due(notification_id, self._now())
-        if not due:
-            return 0
+        claim = Claim(uuid4().hex, self._lease)
         text, level = await self._ledger.load_message(notification_id)
-        wording = await self._wordings.load(notification_id, text, due)
-        round_ = _DispatchRound(self._ledger, self._sender, self._now)
-        work = asyncio.create_task(
-            round_.run(due, lambda item, send: self._send(item, send, wording, level), concurrency)
-        )
-        try:
-            await asyncio.shield(work)
-        except asyncio.CancelledError:
-            round_.stop()
-            await work
-            raise
-        return len(due)
 
-    async def _send(self, item: DueDelivery, send: SendNow, wording: Wording, level: Level) -> DeliveryResult:
-        text = wording.write(item, self._now())
-        attempt = await send(
-            OutgoingMessage(
-                title=text.title,
-                body=text.body,
-                level=level,
-                why_url=self._links.why_url(item.delivery_id),
-                unsubscribe_url=self._links.unsubscribe_url(item.subscription_id),
-                subscription_id=item.subscription_id,
-                footer=wording.list_links(item),
-            ),
-        )
+        async def take(limit: int) -> Page[DueDelivery]:
+            due = await self._ledger.claim_due(notification_id, claim, limit, opens=opens)
+            wording = await self._wordings.load(notification_id, text, due) if due else None
+
+            async def send(item: DueDelivery, send_now: SendNow, not_after: float) -> DeliveryResult:
+                assert wording is not None
+                return await self._send(item, send_now, wording, level, not_after)
+
+            return due, send
+
+        round_: DispatchRound[DueDelivery] = DispatchRound(self._ledger, self._sender, claim)
+        return await round_.run_to_its_end(take, concurrency, window)
+
+    async def _send(
+        self, item: DueDelivery, send: SendNow, wording: Wording, level: Level, not_after: float
+    ) -> DeliveryResult:
+        attempt = Attempt(AttemptResult.UNAVAILABLE, UNWRITABLE, is_own_fault=True)
+        try:
+            message = self._write(item, wording, level, not_after)
+        # One person whose text cannot be written must not hold up everybody else's.
+        except Exception:  # noqa: BLE001
+            activity.logger.exception("The text of delivery %s could not be written", item.delivery_id)
+        else:
+            attempt = await send(message)
         own = attempt.is_own_fault
         verdict = judge_attempt(attempt.result, item.tries + 1, attempt.retry_after, is_own_fault=own)
         return DeliveryResult(item.delivery_id, verdict, attempt.reason, is_own_fault=own)
 
-
-class _DispatchRound:
-    """One round over what is due: a task per delivery waits for its turn and sends, one records results in groups."""
-
-    def __init__(self, ledger: Ledger, sender: Sender, now: Clock) -> None:
-        self._ledger = ledger
-        self._sender = sender
-        self._now = now
-        self._waiting: set[asyncio.Task[None]] = set()
-        self._unnoted: list[int] = []
-        self._wanted: set[int] = set()
-        self._noting = asyncio.Lock()
-        self._results: asyncio.Queue[DeliveryResult | None] = asyncio.Queue()
-
-    def stop(self) -> None:
-        """Begin no more; what has begun goes on to its end."""
-        for task in self._waiting:
-            task.cancel()
-
-    async def run(self, due: Sequence[DueDelivery], send: SendDelivery, concurrency: int) -> None:
-        recording = asyncio.create_task(self._record_results())
-        limit = asyncio.Semaphore(concurrency)
-        tasks = [asyncio.create_task(self._deliver(item, send, limit)) for item in due]
-        self._waiting.update(tasks)
-        await asyncio.wait(tasks, timeout=ROUND_SECONDS, return_when=asyncio.FIRST_EXCEPTION)
-        self.stop()
-        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
-        self._results.put_nowait(None)
-        await recording
-        for outcome in outcomes:
-            if isinstance(outcome, BaseException) and not isinstance(outcome, asyncio.CancelledError):
-                raise outcome
-
-    async def _deliver(self, item: DueDelivery, send: SendDelivery, limit: asyncio.Semaphore) -> None:
-        async with self._sender.turn(item.channel_key) as send_now, limit:
-            task = asyncio.current_task()
-            assert task is not None
-            self._waiting.discard(task)
-            if await self._note(item.delivery_id):
-                self._results.put_nowait(await send(item, send_now))
-
-    async def _note(self, delivery_id: int) -> bool:
-        """Note that it is about to be tried. Whoever comes first notes all that gathered meanwhile."""
-        self._unnoted.append(delivery_id)
-        async with self._noting:
-            group, self._unnoted = self._unnoted, []
-            if group:
-                self._wanted |= set(await self._ledger.note_tries(group, self._now()))
-        return delivery_id in self._wanted
-
-    async def _record_results(self) -> None:
-        """Write results in groups: while one group is being written, the next one gathers. None ends it."""
-        ended = False
-        while not ended:
-            group = [await self._results.get()]
-            while not self._results.empty():
-                group.append(self._results.get_nowait())
-            ended = None in group
-            if results := [item for item in group if item is not None]:
-                await self._write(results)
-
-    async def _write(self, results: Sequence[DeliveryResult]) -> None:
-        for attempt in range(1, RECORD_ATTEMPTS + 1):
-            try:
-                return await self._ledger.record_results(results, self._now())
-            except TransientError as error:
-                # A lost result becomes a second copy for somebody, so the database gets time to come back.
-                if attempt == RECORD_ATTEMPTS:
-                    raise
-                activity.logger.warning("Results of %s tries wait for the database: %s", len(results), error)
-                await asyncio.sleep(RECORD_PAUSE_SECONDS)
+    def _write(self, item: DueDelivery, wording: Wording, level: Level, not_after: float) -> OutgoingMessage:
+        text = wording.write(item, self._now())
+        return OutgoingMessage(
+            title=text.title,
+            body=text.body,
+            level=level,
+            why_url=self._links.why_url(item.delivery_id),
+            unsubscribe_url=self._links.unsubscribe_url(item.subscription_id),
+            recipient_id=item.subscription_id,
+            footer=wording.list_links(item),
+            not_after=not_after,
+        )

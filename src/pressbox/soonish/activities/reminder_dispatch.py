@@ -4,19 +4,22 @@ from datetime import datetime, timedelta
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import RateLimitedError
+from pressbox.delivery.domain.attempts import Level
 from pressbox.soonish.activities.dispatch import Dispatcher
 from pressbox.soonish.contracts import ReminderWorkflowInput
-from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts
 from pressbox.soonish.domain.messages import write_reminder, write_requested_reminder
 from pressbox.soonish.domain.reminders import (
     Circumstances,
     ReminderOutcome,
     WantedReminder,
     find_refusal,
+    may_go_on,
     message_version,
     summarise_outcome,
 )
-from pressbox.soonish.ports import Events, Ledger, Reminders
+from pressbox.soonish.ports import Events, Ledger
+from pressbox.soonish.reminder_ports import Reminders
 
 # One person has few channels.
 CONCURRENCY = 16
@@ -39,11 +42,12 @@ class ReminderDispatcher:
         """An earlier try, perhaps hours ago, may have written the message: it is sent on, or closed."""
         begun = await self._ledger.find_open_message(input.event_id, *_identify(input))
         refusal = await self._find_refusal(input)
-        # Whoever was tried in time is tried again until the event starts: mail servers ask for many minutes.
-        if refusal is not None and not (begun and refusal is ReminderOutcome.MISSED):
+        if refusal is not None and not (begun and may_go_on(refusal, input.start_date, self._now())):
             if begun or refusal in UNEXPECTED:
                 await self.skip(input, refusal)
             return refusal
+        if not begun and await self._was_shared(input):
+            return ReminderOutcome.SHARED
         notification_id = await self._accept_message(input, rewrite=begun is not None)
         if notification_id is None:
             return ReminderOutcome.EVENT_GONE
@@ -57,7 +61,15 @@ class ReminderDispatcher:
                 notification_id=notification_id,
             )
         await self._ledger.finish(notification_id)
+        if counts == DeliveryCounts.from_states({}) and await self._was_shared(input):
+            # Everybody's was written at the same moment.
+            return ReminderOutcome.SHARED
         return summarise_outcome(sent=counts.sent, uncertain=counts.uncertain, failed=counts.failed)
+
+    async def _was_shared(self, input: ReminderWorkflowInput) -> bool:
+        """Whether it went with everybody's: the event became large, or Temporal was late with this one."""
+        cause, version = _identify(input)
+        return cause is Cause.REMINDER and await self._ledger.is_in_shared_reminder(input.subscription_id, version)
 
     async def skip(self, input: ReminderWorkflowInput, reason: ReminderOutcome) -> None:
         notification_id = await self._accept_message(input)

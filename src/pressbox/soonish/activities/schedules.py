@@ -11,17 +11,20 @@ from temporalio.workflow import ActivityConfig
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.temporal.calls import call_with
-from pressbox.soonish.activities.heartbeats import HEARTBEAT_TIMEOUT, heartbeat
+from pressbox.delivery.activities.heartbeats import HEARTBEAT_TIMEOUT, heartbeat
 from pressbox.soonish.activities.reminder_dispatch import wanted_reminder
 from pressbox.soonish.contracts import ReminderWorkflowInput, ScheduleChange, ScheduleInput
 from pressbox.soonish.domain.reminders import (
+    EVERYBODY,
     ReminderPlan,
     ScheduleDifference,
     WantedReminder,
     compare_schedules,
     plan_reminders,
+    share_schedules,
 )
-from pressbox.soonish.ports import Events, Reminders, ReminderSchedules
+from pressbox.soonish.ports import Events
+from pressbox.soonish.reminder_ports import Reminders, ReminderSchedules
 
 CHANGE_SCHEDULES = ActivityConfig(
     start_to_close_timeout=timedelta(minutes=30),
@@ -32,6 +35,8 @@ CHANGE_SCHEDULES = ActivityConfig(
 )
 
 GROUP_SIZE = 200
+# An event with more reminders than this is large: everybody who chose one offset shares a schedule.
+MOST_OWN_SCHEDULES = 200
 # A change is planned a moment after it was made: a reminder that came due in between is still sent, at once. One that
 # was already sent for this start is known to the ledger and not sent again.
 PLANNING_DELAY = timedelta(minutes=1)
@@ -40,12 +45,18 @@ ItemT = TypeVar("ItemT")
 
 class ScheduleActivities:
     def __init__(
-        self, events: Events, reminders: Reminders, schedules: ReminderSchedules, now: Clock = utc_now
+        self,
+        events: Events,
+        reminders: Reminders,
+        schedules: ReminderSchedules,
+        now: Clock = utc_now,
+        most_own: int = MOST_OWN_SCHEDULES,
     ) -> None:
         self._events = events
         self._reminders = reminders
         self._schedules = schedules
         self._now = now
+        self._most_own = most_own
 
     @activity.defn
     @call_with(CHANGE_SCHEDULES)
@@ -61,7 +72,8 @@ class ScheduleActivities:
     @call_with(CHANGE_SCHEDULES)
     async def delete_reminder_schedules(self, input: ScheduleInput) -> ScheduleChange:
         existing = await self._reminders.load_schedules(input.event_id, input.subscription_id)
-        difference = ScheduleDifference(create=(), move=(), delete=tuple(existing))
+        mine = [key for key in existing if input.subscription_id in (None, key[0])]
+        difference = ScheduleDifference(create=(), move=(), delete=tuple(mine))
         await self._apply(input.event_id, difference)
         return ScheduleChange(deleted=len(difference.delete))
 
@@ -76,11 +88,22 @@ class ScheduleActivities:
         start = input.start_date
         if await self._find_new_start(input.event_id, start) is not None:
             return
-        await self._schedules.delete(input.event_id, input.subscription_id, input.offset_seconds)
-        await self._reminders.forget_schedules([wanted_reminder(input).key])
+        fired = [wanted_reminder(input).key, *await self._find_own_schedules(input)]
+        await self._apply(input.event_id, ScheduleDifference(create=(), move=(), delete=tuple(fired)))
         while (new_start := await self._find_new_start(input.event_id, start)) is not None:
             start = new_start
             await self._create_again(input)
+
+    async def _find_own_schedules(self, input: ReminderWorkflowInput) -> Sequence[tuple[int, int]]:
+        """Those of single people, made for the start of which everybody was reminded."""
+        if input.subscription_id != EVERYBODY:
+            return ()
+        existing = await self._reminders.load_schedules(input.event_id)
+        return [
+            key
+            for key, start in existing.items()
+            if key[0] != EVERYBODY and key[1] == input.offset_seconds and start == input.start_date
+        ]
 
     async def _find_new_start(self, event_id: int, start: datetime) -> datetime | None:
         """The event's start, if it is not this one any more."""
@@ -88,13 +111,29 @@ class ScheduleActivities:
         return details.start_date if details and details.start_date != start else None
 
     async def _create_again(self, input: ReminderWorkflowInput) -> None:
+        if input.subscription_id == EVERYBODY:
+            await self._reconcile(input.event_id, None)
+            return
         plan = await self._plan(input.event_id, input.subscription_id)
         again = [reminder for reminder in plan.wanted if reminder.key == wanted_reminder(input).key]
         await self._apply(input.event_id, ScheduleDifference(create=tuple(again), move=(), delete=()))
 
     async def _reconcile(self, event_id: int, subscription_id: int | None) -> ScheduleChange:
         plan = await self._plan(event_id, subscription_id)
-        difference = compare_schedules(plan.wanted, await self._reminders.load_schedules(event_id, subscription_id))
+        existing = await self._reminders.load_schedules(event_id, subscription_id)
+        # Once an event was large it stays so, until nobody wants a reminder: going to and fro would help nobody.
+        is_large = any(key[0] == EVERYBODY for key in existing)
+        if subscription_id is None:
+            is_large = is_large or len(plan.wanted) > self._most_own
+        elif not is_large and await self._reminders.count_schedules(event_id) + len(plan.wanted) > self._most_own:
+            return await self._reconcile(event_id, None)
+        if is_large:
+            plan = share_schedules(plan)
+        if is_large and subscription_id is not None:
+            # Others share these too: what this person does not want is not deleted.
+            wanted = {reminder.key for reminder in plan.wanted}
+            existing = {key: start for key, start in existing.items() if key[0] != EVERYBODY or key in wanted}
+        difference = compare_schedules(plan.wanted, existing)
         await self._apply(event_id, difference)
         if plan.too_late:
             await self._reminders.record_too_late(event_id, plan.too_late)
@@ -122,10 +161,13 @@ class ScheduleActivities:
         async def delete(key: tuple[int, int]) -> None:
             await self._schedules.delete(event_id, *key)
 
+        async def forget(done: Sequence[tuple[int, int]]) -> None:
+            await self._reminders.forget_schedules(event_id, done)
+
         async with heartbeat():
             await _run_in_groups(difference.create, lambda item: self._schedules.create(event_id, item), record)
             await _run_in_groups(difference.move, lambda item: self._schedules.move(event_id, item), record)
-            await _run_in_groups(difference.delete, delete, self._reminders.forget_schedules)
+            await _run_in_groups(difference.delete, delete, forget)
 
 
 async def _run_in_groups(

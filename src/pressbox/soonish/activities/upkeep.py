@@ -8,11 +8,12 @@ from pressbox.core.clock import Clock, utc_now
 from pressbox.core.errors import PressboxError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.options import LONG
-from pressbox.soonish.activities.heartbeats import heartbeat
+from pressbox.delivery.activities.heartbeats import heartbeat
+from pressbox.delivery.domain.attempts import Level
+from pressbox.delivery.ports import BrokenChannel, BrokenChannels, Mailer, OutgoingMessage, Sender
 from pressbox.soonish.contracts import SweepInput, SweepResult
-from pressbox.soonish.domain.delivery import Level
 from pressbox.soonish.domain.messages import write_channel_broken
-from pressbox.soonish.ports import BrokenChannel, BrokenChannels, Events, Mailer, OutgoingMessage, Sender
+from pressbox.soonish.ports import Events
 
 # For this long the links in the last messages of a deleted event still explain why they were sent.
 KEEP_DELETED = timedelta(days=7)
@@ -49,10 +50,11 @@ class UpkeepActivities:
     async def purge_deleted_events(self, input: SweepInput) -> SweepResult:
         """Also remove the addresses of people without an account who are gone."""
         now = self._now()
-        strangers = await self._events.purge_strangers(now - KEEP_UNCONFIRMED, now - KEEP_LEFT)
-        if strangers:
-            activity.logger.info("Removed %s addresses that nobody uses any more", strangers)
-        return SweepResult(purged=await self._events.purge_deleted(now - KEEP_DELETED))
+        async with heartbeat():
+            strangers = await self._events.purge_strangers(now - KEEP_UNCONFIRMED, now - KEEP_LEFT)
+            if strangers:
+                activity.logger.info("Removed %s addresses that nobody uses any more", strangers)
+            return SweepResult(purged=await self._events.purge_deleted(now - KEEP_DELETED))
 
     async def _tell_owner(self, channel: BrokenChannel) -> None:
         text = write_channel_broken(channel.name, channel.reason)

@@ -13,7 +13,7 @@ from pressbox.core.accounts.opaque import fingerprint, well_formed
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.errors import ForbiddenError, NotFoundError
 from pressbox.soonish.adapters.rows import EventRow, EventVersionRow, InvitationRow, SubscriptionRow
-from pressbox.soonish.domain.events import EventFacts, EventStatus, Visibility
+from pressbox.soonish.domain.events import OPEN_VISIBILITIES, EventFacts, EventStatus, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import EventView, Viewer
 
@@ -77,7 +77,7 @@ async def load_view(session: AsyncSession, row: EventRow, user_id: int | None) -
             )
         )
     organiser = await session.scalar(select(UserRow.name).where(UserRow.id == row.organiser_id))
-    return _to_view(row, organiser or "", organises=row.organiser_id == user_id, subscription_id=subscription_id)
+    return _to_view(row, organiser or "", organises=_is_organiser(row, user_id), subscription_id=subscription_id)
 
 
 def select_events(user_id: int | None, *, with_deleted: bool = False) -> Select[tuple[EventRow, str, int]]:
@@ -90,7 +90,7 @@ def select_events(user_id: int | None, *, with_deleted: bool = False) -> Select[
     )
     return (
         select(EventRow, UserRow.name, SubscriptionRow.id)
-        .join(UserRow, UserRow.id == EventRow.organiser_id)
+        .outerjoin(UserRow, UserRow.id == EventRow.organiser_id)
         .outerjoin(SubscriptionRow, own)
         .where(true() if with_deleted else EventRow.deleted_at.is_(None))
     )
@@ -101,7 +101,7 @@ async def load_views(
 ) -> Sequence[EventView]:
     """The events of a statement that `select_events` began, as this person sees them."""
     return [
-        _to_view(row, organiser, organises=row.organiser_id == user_id, subscription_id=subscription_id)
+        _to_view(row, organiser or "", organises=_is_organiser(row, user_id), subscription_id=subscription_id)
         for row, organiser, subscription_id in (await session.execute(statement)).tuples()
     ]
 
@@ -170,16 +170,22 @@ def _to_view(row: EventRow, organiser: str, *, organises: bool, subscription_id:
         updated_at=row.updated_at,
         organises=organises,
         subscription_id=subscription_id,
+        subject_path=row.subject_path,
     )
 
 
+def _is_organiser(row: EventRow, user_id: int | None) -> bool:
+    """What the instance keeps has no organiser, and nobody without an account is one."""
+    return user_id is not None and row.organiser_id == user_id
+
+
 async def _may_see(session: AsyncSession, viewer: Viewer, row: EventRow) -> bool:
-    if viewer.user_id == row.organiser_id:
+    if _is_organiser(row, viewer.user_id):
         return True
     if row.status == EventStatus.DRAFT:
         return False
     return (
-        row.visibility == Visibility.PUBLIC
+        row.visibility in OPEN_VISIBILITIES
         or await _follows(session, viewer, row)
         or await _is_invited(session, viewer, row)
     )

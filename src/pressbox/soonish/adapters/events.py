@@ -1,15 +1,19 @@
 """Events in PostgreSQL, as the workflows read and complete them."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import Integer, cast, delete, exists, func, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
+from pressbox.core.db.transaction import load_time
+from pressbox.delivery.adapters.rows import ContactRow, SendLaneRow
+from pressbox.delivery.domain.attempts import Level
 from pressbox.soonish.adapters import messages
 from pressbox.soonish.adapters.event_rows import facts_from_json, read_facts
+from pressbox.soonish.adapters.recipients import one_of
 from pressbox.soonish.adapters.rows import (
-    ContactRow,
     DeliveryRow,
     EventRow,
     EventVersionRow,
@@ -18,7 +22,7 @@ from pressbox.soonish.adapters.rows import (
     SubscriptionRow,
 )
 from pressbox.soonish.contracts import EventDetails
-from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventFacts, EventStatus, list_changes
 from pressbox.soonish.domain.messages import write_update
 from pressbox.soonish.domain.reminders import SubscriptionState
@@ -69,6 +73,15 @@ class SqlEvents:
             work.changed(messages.EVENT_CHANGED, row.slug)
             return notification_id, row.version
 
+    async def choose_live(self, event_ids: Sequence[int]) -> Sequence[int]:
+        row = EventRow
+        live = (row.status == EventStatus.ACTIVE, row.deleted_at.is_(None))
+        found = select(row).where(row.id == one_of(event_ids), *live).order_by(row.id)
+        async with self._database.unit_of_work() as work:
+            rows = (await work.session.scalars(found)).all()
+            now = await load_time(work.session)
+        return [event.id for event in rows if read_facts(event).ends_at > now]
+
     async def mark_completed(self, event_id: int) -> None:
         statement = (
             update(EventRow)
@@ -97,6 +110,8 @@ class SqlEvents:
         async with self._database.unit_of_work() as work:
             # Signals that were sent so long ago are never sent again.
             await work.session.execute(delete(OutboxRow).where(OutboxRow.told_at < before))
+            lane = SendLaneRow
+            await work.session.execute(delete(lane).where(lane.free_at < before, lane.blocked_until < before))
             return len((await work.session.scalars(statement)).all())
 
     async def purge_strangers(self, unconfirmed_before: datetime, left_before: datetime) -> int:

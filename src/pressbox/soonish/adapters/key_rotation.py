@@ -4,9 +4,10 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
-from pressbox.soonish.adapters.address_vault import AddressVault
-from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, DeliveryRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import DeliveryState
+from pressbox.delivery.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.domain.attempts import DeliveryState
+from pressbox.soonish.adapters.rows import DeliveryRow, SubscriptionRow
 
 
 async def seal_again(database: Database, vault: AddressVault) -> int:

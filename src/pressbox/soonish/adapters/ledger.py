@@ -1,71 +1,39 @@
 """The delivery ledger in PostgreSQL. Each method is one transaction; a whole batch costs a handful of statements."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, exists, func, or_, select, text, update
+from sqlalchemy import ColumnElement, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from pressbox.core.db.database import Database
+from pressbox.core.db.database import Database, UnitOfWork
+from pressbox.core.db.transaction import load_time
 from pressbox.core.errors import NotFoundError
-from pressbox.soonish.adapters import messages
-from pressbox.soonish.adapters.address_book import row_ids
+from pressbox.delivery.adapters.channel_health import update_health
+from pressbox.delivery.domain.attempts import DeliveryState, Level
+from pressbox.delivery.ports import Claim, DeliveryResult
+from pressbox.soonish.adapters import claims, messages, shared_reminders
+from pressbox.soonish.adapters.inbox_notices import tell_subscribers
 from pressbox.soonish.adapters.recipients import one_of, write_deliveries
-from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow, SubscriptionRow
-from pressbox.soonish.adapters.transaction import load_time
-from pressbox.soonish.domain.delivery import (
-    BROKEN_AFTER,
-    PROBE_AFTER,
-    Cause,
-    DeliveryCounts,
-    DeliveryState,
-    Level,
-    SkipReason,
-)
+from pressbox.soonish.adapters.rows import DeliveryRow, NotificationRow, RecipientRow
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, SkipReason
 from pressbox.soonish.domain.messages import MessageText
-from pressbox.soonish.domain.reminders import SubscriptionState
-from pressbox.soonish.ports import DeliveryResult, DueDelivery
+from pressbox.soonish.ports import DueDelivery
 
-# The reason of a try that was under way when its message was stopped. Its result still counts when it arrives.
-_CUT_OFF = "stopped while it was being sent"
-
-_RECORD = text("""
-    UPDATE soonish.deliveries AS delivery
-    SET state = result.state,
-        reason = result.reason,
-        trying_since = NULL,
-        next_try_at = CASE WHEN result.state = 'pending'
-            THEN CAST(:now AS timestamptz) + make_interval(secs => result.pause) END,
-        finished_at = CASE WHEN result.state <> 'pending' THEN CAST(:now AS timestamptz) END
-    FROM unnest(CAST(:ids AS bigint[]), CAST(:states AS text[]), CAST(:reasons AS text[]), CAST(:pauses AS float8[]))
-        AS result (id, state, reason, pause)
-    WHERE delivery.id = result.id
-      AND (delivery.state = 'pending' OR (delivery.reason = :cut_off AND result.state <> 'pending'))
-    RETURNING delivery.id, delivery.notification_id, delivery.channel_key, delivery.state, delivery.reason
+_TAKE_UNOPENED = text("""
+    WITH next AS MATERIALIZED (
+        SELECT subscription_id FROM soonish.notification_recipients
+        WHERE notification_id = :id AND NOT opened
+        ORDER BY subscription_id LIMIT :limit FOR UPDATE SKIP LOCKED
+    )
+    UPDATE soonish.notification_recipients AS recipient SET opened = true
+    FROM next WHERE recipient.notification_id = :id AND recipient.subscription_id = next.subscription_id
+    RETURNING recipient.subscription_id
 """)
-
-_HEALTH = """
-    UPDATE soonish.{table} AS place
-    SET failures = CASE WHEN result.worked THEN 0 ELSE place.failures + result.failed END,
-        broken_at = CASE WHEN result.worked THEN NULL
-            WHEN place.failures + result.failed >= :limit THEN coalesce(place.broken_at, CAST(:now AS timestamptz))
-            ELSE place.broken_at END,
-        probe_at = CASE WHEN result.worked THEN NULL
-            WHEN place.failures + result.failed >= :limit
-                THEN CAST(:now AS timestamptz) + CAST(:probe_after AS interval)
-            ELSE place.probe_at END{more}
-    FROM unnest(CAST(:ids AS bigint[]), CAST(:worked AS boolean[]), CAST(:failed AS integer[]),
-        CAST(:errors AS text[])) AS result (id, worked, failed, error)
-    WHERE place.id = result.id AND (result.failed > 0 OR place.failures > 0 OR place.broken_at IS NOT NULL)
-"""
-# Once a channel has worked, its owner is told again when it breaks again.
-_LAST_ERROR = (
-    ", last_error = CASE WHEN result.worked THEN '' ELSE result.error END"
-    ", owner_told_at = CASE WHEN result.worked THEN NULL ELSE place.owner_told_at END"
-)
-_CHANNEL_HEALTH = text(_HEALTH.format(table="channels", more=_LAST_ERROR))
-_CONTACT_HEALTH = text(_HEALTH.format(table="contacts", more=""))
+_MARK_OPENED = text("""
+    UPDATE soonish.notification_recipients SET opened = true
+    WHERE notification_id = :id AND subscription_id = ANY(CAST(:ids AS bigint[])) AND NOT opened
+""")
 
 
 class SqlLedger:
@@ -101,6 +69,19 @@ class SqlLedger:
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement.values(title=text.title, body=text.body))
 
+    async def accept_shared_reminder(
+        self, event_id: int, version: str, text: MessageText, offset_seconds: int
+    ) -> int | None:
+        async with self._database.unit_of_work() as work:
+            return await shared_reminders.accept(work, event_id, version, text, offset_seconds)
+
+    async def is_in_shared_reminder(self, subscription_id: int, version: str) -> bool:
+        row, message = DeliveryRow, NotificationRow
+        mine = (row.subscription_id == subscription_id, row.cause == Cause.REMINDER, row.version == version)
+        found = select(row.id).join(message, message.id == row.notification_id).where(*mine, message.version != version)
+        async with self._database.unit_of_work() as work:
+            return await work.session.scalar(found.limit(1)) is not None
+
     async def open_batch(self, notification_id: int, after: int, limit: int) -> tuple[int | None, int]:
         async with self._database.unit_of_work() as work:
             message = await _load_notification(work.session, notification_id, lock=True)
@@ -114,56 +95,61 @@ class SqlLedger:
             seen = found.all()
             batch = seen[:limit]
             if batch:
-                await _write_missing(work.session, message, batch)
+                await work.session.execute(_MARK_OPENED, {"id": notification_id, "ids": list(batch)})
+                await _write_missing(work, message, batch)
                 work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
             return batch[-1] if len(seen) > limit else None, total
 
-    async def load_due(self, notification_id: int, now: datetime) -> Sequence[DueDelivery]:
-        pending = _pending(notification_id)
-        ready = or_(DeliveryRow.next_try_at.is_(None), DeliveryRow.next_try_at <= now)
+    async def count_recipients(self, notification_id: int) -> int:
         async with self._database.unit_of_work() as work:
-            await _skip_unwanted(work.session, notification_id, now)
-            await work.session.execute(
-                update(DeliveryRow).where(*pending, DeliveryRow.trying_since.is_not(None)).values(maybe_twice=True)
-            )
-            found = await work.session.execute(
-                select(DeliveryRow.id, DeliveryRow.subscription_id, DeliveryRow.channel_key, DeliveryRow.tries)
-                .where(*pending, ready)
-                .order_by(DeliveryRow.id)
-            )
-            due = [DueDelivery(*row) for row in found.tuples()]
-            failing = await _load_failing(work.session, {item.channel_key for item in due})
-        return [replace(item, failing_since=failing.get(item.channel_key)) for item in due] if failing else due
+            mine = RecipientRow.notification_id == notification_id
+            return await work.session.scalar(select(func.count()).where(mine)) or 0
 
-    async def note_tries(self, delivery_ids: Iterable[int], now: datetime) -> Collection[int]:
-        row = DeliveryRow
-        statement = (
-            update(row)
-            .where(row.id == one_of(list(delivery_ids)), row.state == DeliveryState.PENDING, _is_wanted())
-            .values(trying_since=now, tries=row.tries + 1, next_try_at=None)
-            .returning(row.id)
-        )
+    async def claim_due(self, notification_id: int, claim: Claim, limit: int, *, opens: bool) -> Sequence[DueDelivery]:
         async with self._database.unit_of_work() as work:
-            return set(await work.session.scalars(statement))
+            while True:
+                opened = opens and await self._open_next(work, notification_id, limit)
+                due = await claims.claim_due(work.session, notification_id, claim, limit)
+                # Of a page on which nobody has a channel nothing is due, and more people may follow.
+                if due or not opened:
+                    return due
 
-    async def record_results(self, results: Sequence[DeliveryResult], now: datetime) -> None:
+    async def _open_next(self, work: UnitOfWork, notification_id: int, limit: int) -> bool:
+        # Shared: rounds open side by side, and whoever stops the message waits for them.
+        message = await _load_notification(work.session, notification_id, read=True)
+        if message.cancelled_at is not None:
+            return False
+        batch = list(await work.session.scalars(_TAKE_UNOPENED, {"id": notification_id, "limit": limit}))
+        if batch:
+            await _write_missing(work, message, sorted(batch))
+            work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+        return bool(batch)
+
+    async def renew(self, delivery_ids: Iterable[int], claim: Claim) -> None:
+        async with self._database.unit_of_work() as work:
+            await claims.renew(work.session, delivery_ids, claim)
+
+    async def release(self, delivery_ids: Iterable[int], claim: Claim) -> None:
+        async with self._database.unit_of_work() as work:
+            await claims.release(work.session, delivery_ids, claim)
+
+    async def note_tries(self, delivery_ids: Iterable[int], claim: Claim) -> Collection[int]:
+        async with self._database.unit_of_work() as work:
+            return await claims.note_tries(work.session, delivery_ids, claim)
+
+    async def record_results(self, results: Sequence[DeliveryResult], claim: Claim) -> None:
         if not results:
             return
-        values = {
-            "ids": [item.delivery_id for item in results],
-            "states": [str(item.verdict.state) for item in results],
-            "reasons": [item.reason for item in results],
-            "pauses": [item.verdict.pause.total_seconds() if item.verdict.pause else 0.0 for item in results],
-            "now": now,
-            "cut_off": _CUT_OFF,
-        }
         async with self._database.unit_of_work() as work:
-            recorded = [tuple(row) for row in await work.session.execute(_RECORD, values)]
-            for notification_id in {row[1] for row in recorded}:
+            recorded = await claims.record_results(work.session, results, claim)
+            for notification_id in {item.notification_id for item in recorded}:
                 work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
             own = {item.delivery_id for item in results if item.is_own_fault}
-            outcomes = [(key, state, reason) for number, _, key, state, reason in recorded if number not in own]
-            await _update_health(work.session, outcomes, now)
+            await update_health(work.session, [item for item in recorded if item.delivery_id not in own])
+
+    async def postpone(self, waits: Mapping[int, timedelta], claim: Claim) -> None:
+        async with self._database.unit_of_work() as work:
+            await claims.postpone(work.session, waits, claim)
 
     async def load_message(self, notification_id: int) -> tuple[MessageText, Level]:
         async with self._database.unit_of_work() as work:
@@ -171,7 +157,10 @@ class SqlLedger:
             return MessageText(row.title, row.body), Level(row.level)
 
     async def count_deliveries(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
-        due_at = func.coalesce(DeliveryRow.next_try_at, DeliveryRow.created_at)
+        # What somebody holds is due again when the claim lapses; the greatest of a value and NULL is the value.
+        due_at = func.greatest(
+            func.coalesce(DeliveryRow.next_try_at, DeliveryRow.created_at), DeliveryRow.claimed_until
+        )
         statement = (
             select(DeliveryRow.state, func.count(), func.min(due_at))
             .where(DeliveryRow.notification_id == notification_id)
@@ -183,10 +172,12 @@ class SqlLedger:
         return counts, found[DeliveryState.PENDING][1] if DeliveryState.PENDING in found else None
 
     async def cancel(self, notification_id: int) -> None:
-        await self._end(notification_id, SkipReason.BROADCAST_CANCELLED, cancelled=True)
+        async with self._database.unit_of_work() as work:
+            await end_message(work, notification_id, SkipReason.BROADCAST_CANCELLED, cancelled=True)
 
     async def skip(self, notification_id: int, reason: str) -> None:
-        await self._end(notification_id, reason, cancelled=False)
+        async with self._database.unit_of_work() as work:
+            await end_message(work, notification_id, reason, cancelled=False)
 
     async def finish(self, notification_id: int) -> None:
         row = NotificationRow
@@ -195,30 +186,33 @@ class SqlLedger:
             await work.session.execute(statement.values(finished_at=func.now()))
             work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
 
-    async def _end(self, notification_id: int, reason: str, *, cancelled: bool) -> None:
-        async with self._database.unit_of_work() as work:
-            session = work.session
-            message = await _load_notification(session, notification_id, lock=True)
-            now = await load_time(session)
-            pending = _pending(notification_id)
-            # Somebody may have got these: neither another try nor "skipped" would be right.
-            uncertain = {"state": DeliveryState.UNCERTAIN, "reason": _CUT_OFF, "finished_at": now}
-            await session.execute(
-                update(DeliveryRow).where(*pending, DeliveryRow.trying_since.is_not(None)).values(**uncertain)
-            )
-            skipped = {"state": DeliveryState.SKIPPED, "reason": reason, "finished_at": now, "next_try_at": None}
-            await session.execute(update(DeliveryRow).where(*pending).values(**skipped))
-            await session.execute(_SKIP_UNOPENED, {"id": notification_id, "reason": reason, "now": now})
-            message.finished_at = message.finished_at or now
-            message.cancelled_at = (message.cancelled_at or now) if cancelled else message.cancelled_at
-            work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
+
+async def end_message(work: UnitOfWork, notification_id: int, reason: str, *, cancelled: bool) -> None:
+    """Skip whoever has got nothing yet, and finish the message."""
+    session = work.session
+    message = await _load_notification(session, notification_id, lock=True)
+    now = await load_time(session)
+    pending = _pending(notification_id)
+    # Somebody may have got these: neither another try nor "skipped" would be right.
+    uncertain = {"state": DeliveryState.UNCERTAIN, "reason": claims.CUT_OFF, "finished_at": now}
+    await session.execute(
+        update(DeliveryRow).where(*pending, DeliveryRow.trying_since.is_not(None)).values(**uncertain)
+    )
+    skipped = {"state": DeliveryState.SKIPPED, "reason": reason, "finished_at": now, "next_try_at": None}
+    await session.execute(update(DeliveryRow).where(*pending).values(**skipped))
+    await session.execute(_SKIP_UNOPENED, {"id": notification_id, "reason": reason, "now": now})
+    message.finished_at = message.finished_at or now
+    message.cancelled_at = (message.cancelled_at or now) if cancelled else message.cancelled_at
+    work.changed(messages.NOTIFICATION_CHANGED, str(notification_id))
 
 
 _SKIP_UNOPENED = text("""
     INSERT INTO soonish.deliveries
         (notification_id, event_id, subscription_id, cause, version, channel_key, state, reason, finished_at)
-    SELECT message.id, message.event_id, recipient.subscription_id, message.cause, message.version, 'none', 'skipped',
-        :reason, :now
+    SELECT message.id, message.event_id, recipient.subscription_id, message.cause,
+        CASE WHEN message.cause = 'reminder' AND message.version LIKE 'all-%'
+            THEN recipient.subscription_id || substr(message.version, 4) ELSE message.version END,
+        'none', 'skipped', :reason, :now
     FROM soonish.notifications AS message
     JOIN soonish.notification_recipients AS recipient ON recipient.notification_id = message.id
     WHERE message.id = :id AND NOT EXISTS (
@@ -228,61 +222,24 @@ _SKIP_UNOPENED = text("""
 """)
 
 
-# Whoever left or muted the event after the message was accepted gets nothing more of it. A try that was cut off may
-# have arrived.
-_SKIP_UNWANTED = text("""
-    UPDATE soonish.deliveries AS delivery
-    SET state = CASE WHEN delivery.trying_since IS NULL THEN 'skipped' ELSE 'uncertain' END,
-        reason = CASE WHEN delivery.trying_since IS NOT NULL THEN :cut_off
-            WHEN person.state = 'muted' THEN :muted ELSE :left END,
-        next_try_at = NULL, trying_since = NULL, finished_at = :now
-    FROM soonish.deliveries AS mine LEFT JOIN soonish.subscriptions AS person ON person.id = mine.subscription_id
-    WHERE mine.notification_id = :id AND mine.state = 'pending' AND person.state IS DISTINCT FROM 'active'
-      AND delivery.id = mine.id
-""")
-
-_FAILING = text("""
-    SELECT concat('channel:', id), broken_at FROM soonish.channels
-    WHERE broken_at IS NOT NULL AND id = ANY(CAST(:channels AS bigint[]))
-    UNION ALL
-    SELECT concat('contact:', id), broken_at FROM soonish.contacts
-    WHERE broken_at IS NOT NULL AND id = ANY(CAST(:contacts AS bigint[]))
-""")
-
-
-async def _skip_unwanted(session: AsyncSession, notification_id: int, now: datetime) -> None:
-    reasons = {"cut_off": _CUT_OFF, "muted": SkipReason.MUTED, "left": SkipReason.LEFT}
-    await session.execute(_SKIP_UNWANTED, {"id": notification_id, "now": now, **reasons})
-
-
-def _is_wanted() -> ColumnElement[bool]:
-    return exists().where(
-        SubscriptionRow.id == DeliveryRow.subscription_id, SubscriptionRow.state == SubscriptionState.ACTIVE
-    )
-
-
-async def _load_failing(session: AsyncSession, channel_keys: Collection[str]) -> Mapping[str, datetime]:
-    """Since when each of these places has failed; a place that works is not among them."""
-    ids = {"channels": row_ids(channel_keys, "channel"), "contacts": row_ids(channel_keys, "contact")}
-    found = await session.execute(_FAILING, ids)
-    return {key: since for key, since in found.tuples()}
-
-
 def _pending(notification_id: int) -> tuple[ColumnElement[bool], ...]:
     return DeliveryRow.notification_id == notification_id, DeliveryRow.state == DeliveryState.PENDING
 
 
-async def _load_notification(session: AsyncSession, notification_id: int, *, lock: bool = False) -> NotificationRow:
-    row = await session.get(NotificationRow, notification_id, with_for_update=lock)
+async def _load_notification(
+    session: AsyncSession, notification_id: int, *, lock: bool = False, read: bool = False
+) -> NotificationRow:
+    how = {"read": True} if read else lock
+    row = await session.get(NotificationRow, notification_id, with_for_update=how)
     if row is None:
         raise NotFoundError("This message no longer exists.", notification_id=notification_id)
     return row
 
 
-async def _write_missing(session: AsyncSession, message: NotificationRow, batch: Sequence[int]) -> None:
+async def _write_missing(work: UnitOfWork, message: NotificationRow, batch: Sequence[int]) -> None:
     """Write deliveries for those who have none; a channel that is changed between two tries changes nothing."""
     opened = set(
-        await session.scalars(
+        await work.session.scalars(
             select(DeliveryRow.subscription_id).where(
                 DeliveryRow.notification_id == message.id, DeliveryRow.subscription_id == one_of(batch)
             )
@@ -290,31 +247,5 @@ async def _write_missing(session: AsyncSession, message: NotificationRow, batch:
     )
     new = [subscription_id for subscription_id in batch if subscription_id not in opened]
     if new:
-        await write_deliveries(session, message, new, await load_time(session))
-
-
-async def _update_health(session: AsyncSession, recorded: Sequence[tuple[str, str, str]], now: datetime) -> None:
-    """Count failures: a channel that keeps failing is broken, one success resets it."""
-    for prefix, statement in (("channel:", _CHANNEL_HEALTH), ("contact:", _CONTACT_HEALTH)):
-        outcomes: dict[int, tuple[bool, int, str]] = {}
-        for key, state, reason in recorded:
-            # A place that never answers is as doubtful as one that refuses.
-            if key.startswith(prefix) and state in (DeliveryState.SENT, DeliveryState.FAILED, DeliveryState.UNCERTAIN):
-                place = int(key.removeprefix(prefix))
-                worked, failed, error = outcomes.get(place, (False, 0, ""))
-                sent = state == DeliveryState.SENT
-                outcomes[place] = (worked or sent, failed + (not sent), error or reason)
-        if outcomes:
-            worked_of, failed_of, errors = zip(*outcomes.values(), strict=True)
-            await session.execute(
-                statement,
-                {
-                    "ids": list(outcomes),
-                    "worked": list(worked_of),
-                    "failed": list(failed_of),
-                    "errors": list(errors),
-                    "limit": BROKEN_AFTER,
-                    "probe_after": PROBE_AFTER,
-                    "now": now,
-                },
-            )
+        await write_deliveries(work.session, message, new, await load_time(work.session))
+        await tell_subscribers(work, message, new)

@@ -1,26 +1,20 @@
 """Messages, deliveries and subscribers as organisers and recipients see them; used inside a unit of work."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from sqlalchemy import ColumnElement, Integer, String, case, cast, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.errors import NotFoundError
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.domain.attempts import DeliveryState, Level
 from pressbox.soonish.adapters import messages
 from pressbox.soonish.adapters.recipients import Addresses, find_targets, load_addresses, one_of
-from pressbox.soonish.adapters.rows import (
-    ChannelRow,
-    ContactRow,
-    DeliveryRow,
-    EventRow,
-    NotificationRow,
-    RecipientRow,
-    SubscriptionRow,
-)
-from pressbox.soonish.domain.delivery import PERSONAL, Cause, DeliveryCounts, DeliveryState, Level
-from pressbox.soonish.domain.events import FieldChange, Visibility
+from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, NotificationRow, RecipientRow, SubscriptionRow
+from pressbox.soonish.domain.delivery import PERSONAL, Cause, DeliveryCounts, judge_message
+from pressbox.soonish.domain.events import OPEN_VISIBILITIES, FieldChange
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, SubscriberView, WhyView
 
@@ -51,7 +45,7 @@ async def load_messages(session: AsyncSession, event: EventRow, limit: int, *, p
 
 
 async def load_owned(
-    session: AsyncSession, notification_id: int, organiser_id: int
+    session: AsyncSession, notification_id: int, organiser_id: int, *, lock: bool = False
 ) -> tuple[NotificationRow, EventRow]:
     """A message and its event, for the organiser of the event."""
     statement = (
@@ -59,6 +53,8 @@ async def load_owned(
         .join(EventRow, EventRow.id == NotificationRow.event_id)
         .where(NotificationRow.id == notification_id, EventRow.organiser_id == organiser_id)
     )
+    if lock:
+        statement = statement.with_for_update(of=NotificationRow)
     found = (await session.execute(statement)).one_or_none()
     if found is None:
         raise NotFoundError("There is no such message.")
@@ -88,7 +84,7 @@ async def load_deliveries(
             channel=channel,
             state=DeliveryState(row.state),
             reason=row.reason,
-            tries=row.tries,
+            tries=row.earlier_tries + row.tries,
             maybe_twice=row.maybe_twice,
             next_try_at=row.next_try_at,
             created_at=row.created_at,
@@ -115,7 +111,16 @@ async def load_reach(session: AsyncSession, event: EventRow, recipients: ColumnE
     return Reach(people=reached, unreachable=unreachable, by_kind=dict(sorted(by_kind.items())))
 
 
-async def load_subscribers(session: AsyncSession, event: EventRow, after: int, limit: int) -> Sequence[SubscriberView]:
+async def load_subscribers(
+    session: AsyncSession,
+    event: EventRow,
+    after: int,
+    limit: int,
+    *,
+    words: str = "",
+    only: Collection[int] | None = None,
+) -> Sequence[SubscriberView]:
+    """Those whose name has these words, or only these; in the order in which they joined."""
     statement = (
         select(SubscriptionRow, _person())
         .outerjoin(UserRow, UserRow.id == SubscriptionRow.user_id)
@@ -129,6 +134,10 @@ async def load_subscribers(session: AsyncSession, event: EventRow, after: int, l
         .order_by(SubscriptionRow.id)
         .limit(limit)
     )
+    if words:
+        statement = statement.where(_person().icontains(words, autoescape=True))
+    if only is not None:
+        statement = statement.where(SubscriptionRow.id == one_of(only))
     found = (await session.execute(statement)).tuples().all()
     subscription_ids = [row.id for row, _ in found]
     addresses, kinds = await load_addresses(session, subscription_ids), await _load_kinds(session, subscription_ids)
@@ -167,7 +176,7 @@ async def load_why(session: AsyncSession, delivery_id: int) -> WhyView:
         subscription_id=delivery.subscription_id,
         event_name=event.name,
         event_slug=event.slug,
-        event_visible=event.deleted_at is None and event.visibility == Visibility.PUBLIC,
+        event_visible=event.deleted_at is None and event.visibility in OPEN_VISIBILITIES,
         cause=Cause(message.cause),
         level=Level(message.level),
         title=message.title,
@@ -175,7 +184,7 @@ async def load_why(session: AsyncSession, delivery_id: int) -> WhyView:
         channel=channel,
         state=DeliveryState(delivery.state),
         reason=delivery.reason,
-        tries=delivery.tries,
+        tries=delivery.earlier_tries + delivery.tries,
         maybe_twice=delivery.maybe_twice,
         created_at=delivery.created_at,
         finished_at=delivery.finished_at,
@@ -263,6 +272,7 @@ def _to_view(row: NotificationRow, slug: str, recipients: int, counts: DeliveryC
         body=row.body,
         changes=tuple(FieldChange(item["label"], item["old"], item["new"]) for item in row.changes),
         recipients=recipients,
+        state=judge_message(counts, is_finished=row.finished_at is not None, is_stopped=row.cancelled_at is not None),
         counts=counts,
         created_at=row.created_at,
         finished_at=row.finished_at,

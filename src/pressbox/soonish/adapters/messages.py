@@ -8,8 +8,9 @@ from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, insert, literal, 
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from pressbox.delivery.domain.attempts import Level
 from pressbox.soonish.adapters.rows import NotificationRow, RecipientRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import Cause, Level
+from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
 

@@ -9,10 +9,11 @@ from sqlalchemy import ARRAY, BigInteger, ColumnElement, any_, func, literal, or
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import CollectionAggregate
 
-from pressbox.soonish.adapters.rows import ChannelRow, ContactRow, NotificationRow, SelectorRow, SubscriptionRow
-from pressbox.soonish.domain.channels import Channel, Selector, choose_channels
-from pressbox.soonish.domain.delivery import SkipReason
-from pressbox.soonish.domain.reminders import SubscriptionState
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.domain.channels import Channel, Selector, choose_channels
+from pressbox.soonish.adapters.rows import NotificationRow, SelectorRow, SubscriptionRow
+from pressbox.soonish.domain.delivery import Cause, SkipReason
+from pressbox.soonish.domain.reminders import SubscriptionState, delivery_version
 
 NO_CHANNEL = "none"
 _SKIPPED_STATES = {SubscriptionState.MUTED: SkipReason.MUTED}
@@ -131,9 +132,9 @@ async def write_deliveries(
             "notification_id": notification.id,
             "event_id": notification.event_id,
             "cause": notification.cause,
-            "version": notification.version,
             "now": now,
             "subscriptions": [key for key, _ in rows],
+            "versions": [version_for(notification, key) for key, _ in rows],
             "channels": [target.channel_key for _, target in rows],
             "rules": [target.rule for _, target in rows],
             "reasons": [str(target.skipped or "") for _, target in rows],
@@ -141,15 +142,23 @@ async def write_deliveries(
     )
 
 
+def version_for(notification: NotificationRow, subscription_id: int) -> str:
+    """A reminder to everybody has the version of each person's own: whoever got that one gets no second."""
+    if notification.cause != Cause.REMINDER:
+        return notification.version
+    return delivery_version(notification.version, subscription_id)
+
+
 # Arrays make it one statement; with a row per value it would be sent once per row.
 _WRITE = text("""
     INSERT INTO soonish.deliveries
         (notification_id, event_id, cause, version, subscription_id, channel_key, rule, reason, state, finished_at)
-    SELECT :notification_id, :event_id, :cause, :version, item.subscription_id, item.channel_key, item.rule,
+    SELECT :notification_id, :event_id, :cause, item.version, item.subscription_id, item.channel_key, item.rule,
         item.reason, CASE WHEN item.reason = '' THEN 'pending' ELSE 'skipped' END,
         CASE WHEN item.reason <> '' THEN CAST(:now AS timestamptz) END
     FROM unnest(CAST(:subscriptions AS bigint[]), CAST(:channels AS text[]), CAST(:rules AS text[]),
-        CAST(:reasons AS text[])) AS item (subscription_id, channel_key, rule, reason)
+        CAST(:reasons AS text[]), CAST(:versions AS text[]))
+        AS item (subscription_id, channel_key, rule, reason, version)
     ON CONFLICT DO NOTHING
 """)
 

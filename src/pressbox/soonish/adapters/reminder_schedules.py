@@ -24,8 +24,8 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.clock import utc_now
 from pressbox.core.temporal.client import translate_rpc_errors
-from pressbox.soonish.contracts import ReminderWorkflowInput
-from pressbox.soonish.domain.reminders import CATCH_UP_WINDOW, WantedReminder
+from pressbox.soonish.contracts import ReminderWorkflowInput, SoonishPolicy
+from pressbox.soonish.domain.reminders import CATCH_UP_WINDOW, EVERYBODY, WantedReminder
 from pressbox.soonish.ids import REMINDER_WORKFLOW, reminder_schedule_id
 
 CALLS_AT_ONCE = 32
@@ -35,8 +35,9 @@ TOO_SOON = timedelta(seconds=5)
 
 
 class TemporalReminderSchedules:
-    def __init__(self, client: Client, task_queue: str) -> None:
+    def __init__(self, client: Client, task_queue: str, policy: SoonishPolicy) -> None:
         self._client = client
+        self._policy = policy
         self._task_queue = task_queue
         self._slots = asyncio.Semaphore(CALLS_AT_ONCE)
 
@@ -57,15 +58,6 @@ class TemporalReminderSchedules:
                     raise
                 # It has just fired and was removed.
                 await self._create(event_id, reminder, trigger=_fires_soon(reminder))
-
-    async def fire(self, event_id: int, reminder: WantedReminder) -> None:
-        async with self._calling():
-            try:
-                await self._handle(event_id, *reminder.key).trigger(overlap=ScheduleOverlapPolicy.SKIP)
-            except RPCError as error:
-                if error.status is not RPCStatusCode.NOT_FOUND:
-                    raise
-                await self._create(event_id, reminder, trigger=True)
 
     async def delete(self, event_id: int, subscription_id: int, offset_seconds: int) -> None:
         async with self._calling():
@@ -116,6 +108,7 @@ class TemporalReminderSchedules:
                     subscription_id=subscription_id,
                     offset_seconds=offset_seconds,
                     start_date=reminder.start_date,
+                    policy=self._policy if subscription_id == EVERYBODY else None,
                 ),
                 id=reminder_schedule_id(event_id, subscription_id, offset_seconds),
                 task_queue=self._task_queue,

@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import ARRAY, ColumnElement, Text, any_, func, literal, select, text, update
+from sqlalchemy import ARRAY, ColumnElement, Text, any_, delete, func, literal, select, text, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 
 from pressbox.core.db.database import Database
 from pressbox.soonish.adapters.messages import EVENT_CHANGED
+from pressbox.soonish.adapters.recipients import one_of
 from pressbox.soonish.adapters.rows import (
+    DeliveryRow,
     EventRow,
-    NotificationRow,
+    ReminderGroupRow,
     ReminderOffsetRow,
     ReminderScheduleRow,
     RequestedReminderRow,
@@ -20,6 +22,7 @@ from pressbox.soonish.adapters.rows import (
 from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import (
+    EVERYBODY,
     Circumstances,
     ReminderOutcome,
     Subscriber,
@@ -28,7 +31,7 @@ from pressbox.soonish.domain.reminders import (
     WantedReminder,
     message_version,
 )
-from pressbox.soonish.ports import RequestedReminder
+from pressbox.soonish.reminder_ports import RequestedReminder
 
 # One array per column: the number of parameters of a statement is limited, the length of an array is not.
 _RECORD_SCHEDULES = text(
@@ -48,6 +51,19 @@ _CLEAR_TOO_LATE = text(
     " USING unnest(CAST(:subscriptions AS bigint[]), CAST(:offsets AS integer[])) AS gone (subscription_id, seconds)"
     " WHERE found.subscription_id = gone.subscription_id AND found.offset_seconds = gone.seconds"
 )
+_CLEAR_SHARED = text(
+    "DELETE FROM soonish.too_late_reminders AS found USING soonish.subscriptions AS person"
+    " WHERE person.event_id = :event_id AND found.subscription_id = person.id AND found.offset_seconds = :offset"
+)
+_OVERDUE = text("""
+    SELECT event_id, offset_seconds, start_date FROM (
+        SELECT event_id, offset_seconds, start_date FROM soonish.reminder_schedules
+        UNION
+        SELECT event_id, offset_seconds, start_date FROM soonish.reminder_groups
+    ) AS planned
+    WHERE start_date - make_interval(secs => offset_seconds) < :before
+    ORDER BY start_date - make_interval(secs => offset_seconds), event_id, offset_seconds LIMIT :limit
+""")
 
 
 class SqlReminders:
@@ -85,10 +101,19 @@ class SqlReminders:
             statement = statement.where(ReminderScheduleRow.subscription_id == subscription_id)
         async with self._database.unit_of_work() as work:
             rows = (await work.session.scalars(statement)).all()
-        return {(row.subscription_id, row.offset_seconds): row.start_date for row in rows}
+            shared = await work.session.scalars(select(ReminderGroupRow).where(ReminderGroupRow.event_id == event_id))
+            found = {(row.subscription_id, row.offset_seconds): row.start_date for row in rows}
+            return found | {(EVERYBODY, row.offset_seconds): row.start_date for row in shared}
+
+    async def count_schedules(self, event_id: int) -> int:
+        mine = ReminderScheduleRow.event_id == event_id
+        async with self._database.unit_of_work() as work:
+            return await work.session.scalar(select(func.count()).where(mine)) or 0
 
     async def record_schedules(self, event_id: int, reminders: Iterable[WantedReminder]) -> None:
-        items = list(reminders)
+        every = list(reminders)
+        items = [item for item in every if item.subscription_id != EVERYBODY]
+        shared = [item for item in every if item.subscription_id == EVERYBODY]
         subscriptions, offsets = _columns(item.key for item in items)
         starts = [item.start_date for item in items]
         async with self._database.unit_of_work() as work:
@@ -97,11 +122,24 @@ class SqlReminders:
                 {"event_id": event_id, "subscriptions": subscriptions, "offsets": offsets, "starts": starts},
             )
             await work.session.execute(_CLEAR_TOO_LATE, {"subscriptions": subscriptions, "offsets": offsets})
+            for item in shared:
+                await work.session.execute(_CLEAR_SHARED, {"event_id": event_id, "offset": item.key[1]})
+                values = {"event_id": event_id, "offset_seconds": item.key[1], "start_date": item.start_date}
+                written = insert(ReminderGroupRow).values(**values)
+                keys = [ReminderGroupRow.event_id, ReminderGroupRow.offset_seconds]
+                await work.session.execute(
+                    written.on_conflict_do_update(index_elements=keys, set_={"start_date": item.start_date})
+                )
 
-    async def forget_schedules(self, keys: Iterable[tuple[int, int]]) -> None:
-        subscriptions, offsets = _columns(keys)
+    async def forget_schedules(self, event_id: int, keys: Iterable[tuple[int, int]]) -> None:
+        own, shared = _part(keys)
+        subscriptions, offsets = _columns(own)
         async with self._database.unit_of_work() as work:
             await work.session.execute(_FORGET_SCHEDULES, {"subscriptions": subscriptions, "offsets": offsets})
+            if shared:
+                row = ReminderGroupRow
+                gone = delete(row).where(row.event_id == event_id, row.offset_seconds.in_(shared))
+                await work.session.execute(gone)
 
     async def record_too_late(self, event_id: int, offsets: Iterable[TooLate]) -> None:
         async with self._database.unit_of_work() as work:
@@ -113,11 +151,12 @@ class SqlReminders:
                 for item in offsets
             }
             # A reminder that has fired for this start has passed as well, but was not too late.
+            row = DeliveryRow
             fired = await work.session.scalars(
-                select(NotificationRow.version).where(
-                    NotificationRow.event_id == event_id,
-                    NotificationRow.cause == Cause.REMINDER,
-                    NotificationRow.version == any_(literal(list(passed), ARRAY(Text))),
+                select(row.version).where(
+                    row.subscription_id == one_of([item.subscription_id for item in passed.values()]),
+                    row.cause == Cause.REMINDER,
+                    row.version == any_(literal(list(passed), ARRAY(Text))),
                 )
             )
             rows = [_to_values(passed[version]) for version in passed.keys() - set(fired)]
@@ -139,18 +178,13 @@ class SqlReminders:
         status, start_date, state = found
         return Circumstances(EventStatus(status), start_date, SubscriptionState(state) if state else None)
 
-    async def load_overdue(self, before: datetime) -> Sequence[tuple[int, WantedReminder]]:
-        row = ReminderScheduleRow
-        fire_at = row.start_date - func.make_interval(0, 0, 0, 0, 0, 0, row.offset_seconds)
+    async def load_overdue(self, before: datetime, limit: int) -> Sequence[tuple[int, WantedReminder]]:
         async with self._database.unit_of_work() as work:
-            rows = (await work.session.scalars(select(row).where(fire_at < before))).all()
-        return [
-            (
-                found.event_id,
-                WantedReminder(found.subscription_id, timedelta(seconds=found.offset_seconds), found.start_date),
-            )
-            for found in rows
-        ]
+            found = await work.session.execute(_OVERDUE, {"before": before, "limit": limit})
+            return [
+                (event_id, WantedReminder(EVERYBODY, timedelta(seconds=seconds), start))
+                for event_id, seconds, start in found.tuples()
+            ]
 
     async def load_unstarted_requests(self) -> Sequence[RequestedReminder]:
         row = RequestedReminderRow
@@ -179,6 +213,13 @@ class SqlReminders:
         statement = update(RequestedReminderRow).where(RequestedReminderRow.id == reminder_id).values(outcome=outcome)
         async with self._database.unit_of_work() as work:
             await work.session.execute(statement)
+
+
+def _part(keys: Iterable[tuple[int, int]]) -> tuple[list[tuple[int, int]], list[int]]:
+    """Schedules of one person each, and the offsets of those that everybody shares."""
+    every = list(keys)
+    shared = [seconds for subscription_id, seconds in every if subscription_id == EVERYBODY]
+    return [key for key in every if key[0] != EVERYBODY], shared
 
 
 def _to_offsets(seconds: Sequence[int] | None) -> tuple[timedelta, ...]:

@@ -20,6 +20,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from pressbox.core.db.base import Base
+from pressbox.core.db.words import words_index
 
 SCHEMA = {"schema": "soonish"}
 
@@ -29,13 +30,21 @@ class EventRow(Base):
     __table_args__ = (
         Index(None, "organiser_id", "start_date"),
         Index(None, "status", "start_date"),
+        Index(None, "end_date", postgresql_where=text("end_date IS NOT NULL")),
+        words_index("events", "name, location, description"),
         UniqueConstraint("organiser_id", "request_key"),
         SCHEMA,
     )
 
     id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     slug: Mapped[str] = mapped_column(Text, unique=True)
-    organiser_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    # None: the instance itself keeps it, for what people follow (`subject`).
+    organiser_id: Mapped[int | None] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
+    subject: Mapped[str | None] = mapped_column(Text, unique=True)
+    # The page of that subject.
+    subject_path: Mapped[str] = mapped_column(Text, server_default="")
+    # Whoever follows one of these is subscribed to it, and hears nothing of it while one of them is muted.
+    followed: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'::text[]"))
     name: Mapped[str] = mapped_column(Text)
     description: Mapped[str] = mapped_column(Text, server_default="")
     start_date: Mapped[datetime]
@@ -77,54 +86,8 @@ class OutboxRow(Base):
     payload: Mapped[dict[str, Any]] = mapped_column(JSONB)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     told_at: Mapped[datetime | None]
-
-
-class ChannelRow(Base):
-    """An Apprise URL of a person. The URL is a credential: encrypted, never shown again."""
-
-    __tablename__ = "channels"
-    __table_args__ = (Index(None, "user_id"), SCHEMA)
-
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("core.users.id", ondelete="CASCADE"))
-    name: Mapped[str] = mapped_column(Text)
-    tags: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'::text[]"))
-    is_active: Mapped[bool] = mapped_column(Boolean, server_default=text("true"))
-    encrypted_url: Mapped[bytes] = mapped_column(LargeBinary)
-    key_id: Mapped[str] = mapped_column(Text)
-    # What may be shown: the name of the service.
-    kind: Mapped[str] = mapped_column(Text)
-    # A keyed hash of the URL: two channels to the same place are one target.
-    target: Mapped[bytes] = mapped_column(LargeBinary)
-    failures: Mapped[int] = mapped_column(Integer, server_default="0")
-    broken_at: Mapped[datetime | None]
-    # While it is broken: from when the next message tries whether it works again.
-    probe_at: Mapped[datetime | None]
-    owner_told_at: Mapped[datetime | None]
-    last_error: Mapped[str] = mapped_column(Text, server_default="")
-    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-
-
-class ContactRow(Base):
-    """Somebody without an account: a confirmed e-mail address, or an Apprise URL."""
-
-    __tablename__ = "contacts"
-    __table_args__ = (UniqueConstraint("target"), SCHEMA)
-
-    id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
-    # "email" or the scheme of the Apprise URL.
-    kind: Mapped[str] = mapped_column(Text)
-    encrypted_address: Mapped[bytes] = mapped_column(LargeBinary)
-    key_id: Mapped[str] = mapped_column(Text)
-    target: Mapped[bytes] = mapped_column(LargeBinary)
-    # What the organiser may see of it: a***@example.org, or the name of the service.
-    shown: Mapped[str] = mapped_column(Text)
-    verified_at: Mapped[datetime | None]
-    failures: Mapped[int] = mapped_column(Integer, server_default="0")
-    broken_at: Mapped[datetime | None]
-    # While it is broken: from when the next message tries whether it works again.
-    probe_at: Mapped[datetime | None]
-    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    # Until when somebody is telling it.
+    claimed_until: Mapped[datetime | None]
 
 
 class SubscriptionRow(Base):
@@ -147,6 +110,10 @@ class SubscriptionRow(Base):
     own_offsets: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
     # Made with the event so that its organiser is told of the creation; it gets nothing else until they subscribe.
     organiser_only: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
+    # It came with something that its holder follows, and ends with it.
+    by_follow: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
+    # Its holder has muted it, left it or changed it since: what they chose stays.
+    own_choice: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
     # How this person is addressed; an account's own language comes first. Empty: English, and the event's zone.
     language: Mapped[str] = mapped_column(Text, server_default="")
     timezone: Mapped[str] = mapped_column(Text, server_default="")
@@ -192,6 +159,17 @@ class ReminderScheduleRow(Base):
     start_date: Mapped[datetime]
 
 
+class ReminderGroupRow(Base):
+    """A schedule in Temporal for everybody of a large event who chose one offset, and the start it was made for."""
+
+    __tablename__ = "reminder_groups"
+    __table_args__ = (SCHEMA,)
+
+    event_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    offset_seconds: Mapped[int] = mapped_column(Integer, primary_key=True)
+    start_date: Mapped[datetime]
+
+
 class TooLateRow(Base):
     """A reminder whose time had passed when it was planned, so that its subscriber can be told."""
 
@@ -230,15 +208,24 @@ class NotificationRow(Base):
 
 
 class RecipientRow(Base):
-    """A recipient of a message, fixed when the message was accepted."""
+    """A recipient of a message, fixed when the message was accepted; opened when the deliveries are written."""
 
     __tablename__ = "notification_recipients"
-    __table_args__ = (SCHEMA,)
+    __table_args__ = (
+        Index(
+            "ix_notification_recipients_unopened",
+            "notification_id",
+            "subscription_id",
+            postgresql_where=text("NOT opened"),
+        ),
+        SCHEMA,
+    )
 
     notification_id: Mapped[int] = mapped_column(
         ForeignKey("soonish.notifications.id", ondelete="CASCADE"), primary_key=True
     )
     subscription_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
+    opened: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
 
 
 class DeliveryRow(Base):
@@ -249,6 +236,7 @@ class DeliveryRow(Base):
         UniqueConstraint("subscription_id", "cause", "version", "channel_key"),
         Index(None, "notification_id", "state"),
         Index(None, "event_id", "created_at"),
+        Index("ix_deliveries_waiting", "notification_id", "id", postgresql_where=text("state = 'pending'")),
         SCHEMA,
     )
 
@@ -264,11 +252,17 @@ class DeliveryRow(Base):
     reason: Mapped[str] = mapped_column(Text, server_default="")
     rule: Mapped[str] = mapped_column(Text, server_default="")
     tries: Mapped[int] = mapped_column(Integer, server_default="0")
+    # Those from before somebody had it sent again.
+    earlier_tries: Mapped[int] = mapped_column(Integer, server_default="0")
     # Set, and committed, before a try; cleared with its result. If it is still set after a crash, the try may have
     # arrived.
     trying_since: Mapped[datetime | None]
     # A try was cut off and repeated, so the person may have got it twice.
     maybe_twice: Mapped[bool] = mapped_column(Boolean, server_default=text("false"))
+    # The round that may try it, until when, and the round whose try was the last.
+    claimed_by: Mapped[str | None] = mapped_column(Text)
+    claimed_until: Mapped[datetime | None]
+    tried_by: Mapped[str | None] = mapped_column(Text)
     next_try_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     finished_at: Mapped[datetime | None]

@@ -9,13 +9,14 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import UnitOfWork
+from pressbox.core.db.transaction import load_time
 from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
+from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.ports import SealedAddress
 from pressbox.soonish.adapters import event_rows
 from pressbox.soonish.adapters.messages import EVENT_CHANGED
 from pressbox.soonish.adapters.outbox import add_signal
 from pressbox.soonish.adapters.rows import (
-    ChannelRow,
-    ContactRow,
     EventRow,
     ReminderOffsetRow,
     RequestedReminderRow,
@@ -23,12 +24,10 @@ from pressbox.soonish.adapters.rows import (
     SubscriptionRow,
     TooLateRow,
 )
-from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.contracts import ParticipantAdded, ParticipantChanged, ParticipantRemoved
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import Subscriber, SubscriptionState, TooLate, plan_reminders
 from pressbox.soonish.domain.views import Holder, RequestedReminderView, SubscriptionView, Viewer
-from pressbox.soonish.ports import SealedAddress
 
 
 async def load_open_event(session: AsyncSession, viewer: Viewer, slug: str) -> EventRow:

@@ -15,14 +15,14 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.web import times
 from pressbox.core.web.languages import DEFAULT_LANGUAGE, LANGUAGES, locale_of, translations
+from pressbox.delivery.domain.fitting import show_difference
 from pressbox.soonish.adapters.event_rows import facts_from_json, read_facts
 from pressbox.soonish.adapters.recipients import one_of
 from pressbox.soonish.adapters.rows import EventRow, EventVersionRow, NotificationRow, SubscriptionRow
 from pressbox.soonish.domain.delivery import Cause
-from pressbox.soonish.domain.events import EventFacts, Visibility, list_changed_fields
-from pressbox.soonish.domain.fitting import show_difference
+from pressbox.soonish.domain.events import OPEN_VISIBILITIES, EventFacts, list_changed_fields
 from pressbox.soonish.domain.links import SignedLinks
-from pressbox.soonish.domain.messages import MessageText
+from pressbox.soonish.domain.messages import NEW_DATE, REASONS, MessageText, write_reminder
 from pressbox.soonish.domain.reminders import parse_offset
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.ports import DueDelivery, Wording
@@ -33,12 +33,14 @@ TITLES = {
     Cause.CREATED: "Event created: %(name)s",
     Cause.UPDATED: "Event update: %(name)s",
     Cause.CANCELLED: "Event cancelled: %(name)s",
+    Cause.REOPENED: "Event takes place after all: %(name)s",
     Cause.ADHOC: "Reminder: %(name)s",
 }
 OPENINGS = {
     Cause.CREATED: "Your event is active.",
     Cause.UPDATED: "These details have changed:",
     Cause.CANCELLED: "The organiser has cancelled this event.",
+    Cause.REOPENED: "The organiser has taken back the cancellation.",
     Cause.ADHOC: "You asked to be reminded.",
 }
 LABELS = {
@@ -74,6 +76,7 @@ MANAGE_BODY = "You are already subscribed to %(name)s.\n\nChange your subscripti
 SENTENCES = (
     *TITLES.values(),
     *OPENINGS.values(),
+    *(sentence for both in (*REASONS.values(), NEW_DATE) for sentence in both),
     *LABELS.values(),
     *(TODAY, TOMORROW, STARTS_IN, STARTED, WHEN, WHERE, FOR_YOU, NONE),
     *(words for one, many, _ in UNITS for words in (one, many)),
@@ -102,6 +105,9 @@ class Occasion:
     offset: timedelta = timedelta()
     slug: str = ""
     is_public: bool = True
+    # Why an event without an organiser does not take place; `kept` when it has none.
+    reason: str = ""
+    kept: bool = False
 
 
 class SqlWordings:
@@ -187,13 +193,15 @@ def write_text(stored: MessageText, occasion: Occasion, person: Person, now: dat
         return stored
     is_same_zone = _offset_at(facts.start_date, zone) == _offset_at(facts.start_date, facts.timezone)
     if person.language == DEFAULT_LANGUAGE and is_same_zone:
-        return stored
+        # How much time is left changes while many are written to.
+        return write_reminder(facts, occasion.offset, now) if occasion.cause is Cause.REMINDER else stored
     words = _Words(person.language)
     if occasion.cause is Cause.REMINDER:
         title = _say_start(words, occasion, zone, now)
         opening = f"{title}."
     else:
-        title, opening = words(TITLES[occasion.cause], name=facts.name), words(OPENINGS[occasion.cause])
+        named, said = _find_sentences(occasion)
+        title, opening = words(named, name=facts.name), words(said)
     if occasion.cause is Cause.UPDATED and occasion.before is not None:
         lines = _say_changes(words, occasion.before, facts)
         if not is_same_zone and occasion.before.start_date != facts.start_date:
@@ -205,6 +213,15 @@ def write_text(stored: MessageText, occasion: Occasion, person: Person, now: dat
     if facts.location:
         lines.append(words(WHERE, where=facts.location))
     return MessageText(title, "\n".join((opening, "", *lines)))
+
+
+def _find_sentences(occasion: Occasion) -> tuple[str, str]:
+    """Title and first sentence. What the instance keeps has no organiser of whom to speak."""
+    if occasion.cause is Cause.CANCELLED and occasion.reason in REASONS:
+        return REASONS[occasion.reason]
+    if occasion.cause is Cause.REOPENED and occasion.kept:
+        return NEW_DATE
+    return TITLES[occasion.cause], OPENINGS[occasion.cause]
 
 
 def _say_start(words: _Words, occasion: Occasion, zone_name: str, now: datetime) -> str:
@@ -249,7 +266,12 @@ async def _load_occasion(session: AsyncSession, notification_id: int) -> Occasio
         .one()
     )
     occasion = Occasion(
-        Cause(row.cause), read_facts(event), slug=event.slug, is_public=event.visibility == Visibility.PUBLIC
+        Cause(row.cause),
+        read_facts(event),
+        slug=event.slug,
+        is_public=event.visibility in OPEN_VISIBILITIES,
+        reason=str(row.occasion.get("reason", "")),
+        kept=event.subject is not None,
     )
     if occasion.cause is Cause.REMINDER:
         return replace(occasion, offset=parse_offset(row.version))

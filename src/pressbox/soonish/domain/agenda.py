@@ -26,6 +26,11 @@ def is_past(event: Listed, now: datetime) -> bool:
     return event.status.is_over or event.ends_at <= now
 
 
+def may_reopen(event: Listed, now: datetime) -> bool:
+    """Cancelled, and not yet over."""
+    return event.status is EventStatus.CANCELLED and event.ends_at > now
+
+
 def sort_agenda(events: Iterable[Event], now: datetime) -> list[Event]:
     """What is on or comes next first; below it what is past, the latest first."""
     return sorted(events, key=lambda event: _place(event, now))

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, drop_controls
+from pressbox.core.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, drop_controls
 from pressbox.soonish.domain.times import FIRST_YEAR, LAST_YEAR, load_zone
 
 MAX_BYTES = 1_000_000

@@ -2,19 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from enum import StrEnum
 
-MAX_TRIES = 3
-FIRST_PAUSE = timedelta(seconds=1)
-LONGEST_PAUSE = timedelta(seconds=10)
-BROKEN_AFTER = 3
-# While our own mail server does not take mail: about three hours, with pauses from seconds to a quarter of an hour.
-MAX_OWN_TRIES = 20
-FIRST_OWN_PAUSE = timedelta(seconds=5)
-LONGEST_OWN_PAUSE = timedelta(minutes=15)
-# After this time the next message tries whether a broken channel works again.
-PROBE_AFTER = timedelta(days=1)
+from pressbox.delivery.domain.attempts import DeliveryState
 
 
 class Cause(StrEnum):
@@ -23,28 +13,13 @@ class Cause(StrEnum):
     CREATED = "created"
     UPDATED = "updated"
     CANCELLED = "cancelled"
+    REOPENED = "reopened"
     ANNOUNCEMENT = "announcement"
     REMINDER = "reminder"
     ADHOC = "adhoc"
 
 
 PERSONAL = (Cause.REMINDER, Cause.ADHOC)
-
-
-class Level(StrEnum):
-    INFO = "info"
-    WARNING = "warning"
-    CRITICAL = "critical"
-
-
-class DeliveryState(StrEnum):
-    """PENDING is the only state that is not final."""
-
-    PENDING = "pending"
-    SENT = "sent"
-    FAILED = "failed"
-    UNCERTAIN = "uncertain"
-    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True)
@@ -61,10 +36,43 @@ class DeliveryCounts:
     def total(self) -> int:
         return self.sent + self.pending + self.uncertain + self.failed + self.skipped
 
+    @property
+    def final(self) -> int:
+        return self.total - self.pending
+
+    def is_older_than(self, other: "DeliveryCounts") -> bool:
+        """While a message is sent both numbers only grow, so they tell which of two looks at it came first."""
+        return (self.final, self.total) < (other.final, other.total)
+
+    @property
+    def has_failures(self) -> bool:
+        """Whether somebody did not get it, or perhaps did not."""
+        return bool(self.failed or self.uncertain)
+
     @classmethod
     def from_states(cls, counts: Mapping[str, int]) -> "DeliveryCounts":
         """A state that is not among them counts as zero."""
         return cls(**{state.value: counts.get(state, 0) for state in DeliveryState})
+
+
+class MessageState(StrEnum):
+    """How a message fares as a whole. INCOMPLETE: not everybody got it; FAILED: nobody did."""
+
+    SENDING = "sending"
+    SENT = "sent"
+    INCOMPLETE = "incomplete"
+    FAILED = "failed"
+    STOPPED = "stopped"
+
+
+def judge_message(counts: DeliveryCounts, *, is_finished: bool, is_stopped: bool) -> MessageState:
+    if not is_finished:
+        return MessageState.SENDING
+    if is_stopped:
+        return MessageState.STOPPED
+    if not counts.has_failures:
+        return MessageState.SENT
+    return MessageState.INCOMPLETE if counts.sent or counts.uncertain else MessageState.FAILED
 
 
 def summarise_counts(counts: DeliveryCounts) -> str:
@@ -73,59 +81,10 @@ def summarise_counts(counts: DeliveryCounts) -> str:
     return ", ".join((f"{counts.sent} sent", *(f"{count} {word}" for word, count in wrong if count)))
 
 
-class AttemptResult(StrEnum):
-    """The result of one try. The API gives out the values.
-
-    ACCEPTED: the other side said yes. REFUSED: it will never accept this (gone, forbidden). UNAVAILABLE: it did not
-    accept it, and may do so later (busy, down, no connection). UNCONFIRMED: it may have received it, but did not say
-    so (reset or timeout after we had sent). UNWANTED: nothing was sent, because its person has left or muted the event.
-    """
-
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
-    UNAVAILABLE = "troubled"
-    UNCONFIRMED = "silent"
-    UNWANTED = "unwanted"
-
-
 class SkipReason(StrEnum):
     NO_TARGETS = "no_targets"
     MUTED = "muted"
     LEFT = "left"
     CHANNEL_BROKEN = "channel_broken"
     BROADCAST_CANCELLED = "broadcast_cancelled"
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """The state of a delivery after a try, and the pause before the next try while it is pending."""
-
-    state: DeliveryState
-    pause: timedelta | None = None
-
-
-def judge_attempt(
-    result: AttemptResult, tries: int, retry_after: timedelta | None = None, *, is_own_fault: bool = False
-) -> Verdict:
-    """Decide from the result of try number `tries` (the first is 1)."""
-    match result:
-        case AttemptResult.ACCEPTED:
-            return Verdict(DeliveryState.SENT)
-        case AttemptResult.REFUSED:
-            return Verdict(DeliveryState.FAILED)
-        case AttemptResult.UNCONFIRMED:
-            # Another try could be a second copy: the ledger says that it is uncertain instead of guessing.
-            return Verdict(DeliveryState.UNCERTAIN)
-        case AttemptResult.UNWANTED:
-            return Verdict(DeliveryState.SKIPPED)
-        case AttemptResult.UNAVAILABLE:
-            # A target that says when to come back is not broken: it gets the same patience as our own server.
-            if tries >= (MAX_OWN_TRIES if is_own_fault or retry_after else MAX_TRIES):
-                return Verdict(DeliveryState.FAILED)
-            return Verdict(DeliveryState.PENDING, retry_after or _pause_after(tries, is_own_fault=is_own_fault))
-
-
-def _pause_after(tries: int, *, is_own_fault: bool) -> timedelta:
-    first, longest = (FIRST_OWN_PAUSE, LONGEST_OWN_PAUSE) if is_own_fault else (FIRST_PAUSE, LONGEST_PAUSE)
-    pause: timedelta = first * 2 ** (tries - 1)
-    return min(pause, longest)
+    CHANNEL_REPLACED = "channel_replaced"

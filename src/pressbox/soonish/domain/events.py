@@ -5,8 +5,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.fitting import show_difference
-from pressbox.soonish.domain.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
+from pressbox.core.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
+from pressbox.delivery.domain.fitting import show_difference
 from pressbox.soonish.domain.times import format_time, load_zone
 
 # An event without an end is over after this time.
@@ -25,8 +25,22 @@ class EventStatus(StrEnum):
 
 
 class Visibility(StrEnum):
+    """PUBLIC opens for anyone with the address; LISTED also stands in the public agenda; PRIVATE needs an invitation.
+
+    Whoever has an account here finds public events too.
+    """
+
     PUBLIC = "public"
+    LISTED = "listed"
     PRIVATE = "private"
+
+
+OPEN_VISIBILITIES = (Visibility.PUBLIC, Visibility.LISTED)
+
+
+def is_shown(status: str, visibility: str) -> bool:
+    """Whether everybody with an account may see such an event."""
+    return status != EventStatus.DRAFT and visibility in OPEN_VISIBILITIES
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """When edits of an event become one message, and when its workflow wakes up next. Pure."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -33,6 +34,26 @@ def next_wake_time(ends_at: datetime, pending: PendingUpdate | None) -> datetime
     return min(ends_at, pending.at) if pending else ends_at
 
 
-def remember_id(ids: tuple[int, ...], new: int, limit: int = 1_000) -> tuple[int, ...]:
-    """Add an outbox id to those already handled. Only the newest are kept: a signal is repeated soon or never."""
-    return tuple(sorted({*ids, new}))[-limit:]
+class KnownIds:
+    """Outbox ids already handled. Only the newest are kept: a signal is repeated soon or never."""
+
+    def __init__(self, ids: Iterable[int] = (), limit: int = 1_000) -> None:
+        self._ids = dict.fromkeys(ids)
+        self._limit = limit
+
+    def add(self, new: int) -> bool:
+        """Return False when it is known already. Takes the same time however many are known."""
+        if new in self._ids:
+            return False
+        self._ids[new] = None
+        if len(self._ids) > self._limit:
+            del self._ids[next(iter(self._ids))]
+        return True
+
+    def list_all(self) -> tuple[int, ...]:
+        return tuple(self._ids)
+
+
+def count_shards(recipients: int, page: int, most: int) -> int:
+    """How many parts of a message are sent side by side: one for every page of recipients."""
+    return max(1, min(most, -(-recipients // page)))

@@ -15,6 +15,9 @@ MAX_OFFSET = timedelta(days=365)
 MAX_OFFSETS = 20
 # A reminder that could not be sent at its time is still sent for this long.
 CATCH_UP_WINDOW = timedelta(minutes=10)
+# Stands for everybody who chose one offset: in large events they share one schedule.
+EVERYBODY = 0
+_SHARED = "all"
 # A reminder that is sent within this time of its moment is on time.
 ON_TIME = timedelta(minutes=1)
 
@@ -37,7 +40,10 @@ class Subscriber:
 
 @dataclass(frozen=True)
 class WantedReminder:
-    """One schedule that should exist. The key never changes; `start_date` moves with the event."""
+    """One schedule that should exist, for a person or for EVERYBODY who chose this offset.
+
+    The key never changes; `start_date` moves with the event.
+    """
 
     subscription_id: int
     offset: timedelta
@@ -113,6 +119,12 @@ def plan_reminders(
     return ReminderPlan(tuple(wanted), tuple(too_late))
 
 
+def share_schedules(plan: ReminderPlan) -> ReminderPlan:
+    """One schedule for everybody who chose the same offset, instead of one for each of them."""
+    shared = {item.offset: WantedReminder(EVERYBODY, item.offset, item.start_date) for item in plan.wanted}
+    return ReminderPlan(tuple(shared.values()), plan.too_late)
+
+
 def compare_schedules(
     wanted: Iterable[WantedReminder], existing: Mapping[tuple[int, int], datetime]
 ) -> ScheduleDifference:
@@ -141,7 +153,13 @@ class ReminderOutcome(StrEnum):
     MUTED = "muted"
     MISSED = "missed: too late"
     NO_TARGETS = "no usable channel"
+    SHARED = "sent with everybody's"
     WITHDRAWN = "no longer wanted"
+
+    @property
+    def is_failure(self) -> bool:
+        """Its person wanted it and did not get it, or perhaps did not."""
+        return self in (ReminderOutcome.FAILED, ReminderOutcome.UNCERTAIN, ReminderOutcome.MISSED)
 
 
 @dataclass(frozen=True)
@@ -174,6 +192,16 @@ def find_refusal(
     return None
 
 
+def may_go_on(refusal: ReminderOutcome, start: datetime, now: datetime) -> bool:
+    """Whether a reminder that was begun in time is sent all the same: nobody is skipped because sending took long.
+
+    Mail servers ask for many minutes. The text says how much time is left, or that the event has started.
+    """
+    if refusal is ReminderOutcome.STARTED:
+        return now < start + CATCH_UP_WINDOW
+    return refusal is ReminderOutcome.MISSED
+
+
 def summarise_outcome(*, sent: int, uncertain: int, failed: int) -> ReminderOutcome:
     """The best outcome among the deliveries of a reminder; without any there was no usable channel."""
     if sent:
@@ -185,7 +213,14 @@ def summarise_outcome(*, sent: int, uncertain: int, failed: int) -> ReminderOutc
 
 def message_version(reminder: WantedReminder) -> str:
     """The same person, offset and start make the same message; a moved start makes a new one."""
-    return f"{reminder.subscription_id}-{reminder.key[1]}s-{reminder.start_date:%Y%m%dT%H%M%SZ}"
+    who = _SHARED if reminder.subscription_id == EVERYBODY else str(reminder.subscription_id)
+    return f"{who}-{reminder.key[1]}s-{reminder.start_date:%Y%m%dT%H%M%SZ}"
+
+
+def delivery_version(version: str, subscription_id: int) -> str:
+    """The version of a reminder's delivery: the same for one person, whether sent to them alone or to everybody."""
+    who, dash, rest = version.partition("-")
+    return f"{subscription_id}{dash}{rest}" if who == _SHARED else version
 
 
 def parse_offset(version: str) -> timedelta:
@@ -199,6 +234,8 @@ def describe_start(offset: timedelta, start: datetime, now: datetime, zone: tzin
     Within a minute of its time the words are those of the offset, because seconds interest nobody.
     """
     left = start - now
+    if left <= timedelta(0):
+        return "has started"
     if abs(offset - left) < ON_TIME:
         left = offset
     days = (start.astimezone(zone).date() - now.astimezone(zone).date()).days

@@ -10,7 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, DeliveryState, Level
+from pressbox.delivery.domain.attempts import DeliveryState, Level
+from pressbox.soonish.domain.delivery import Cause, DeliveryCounts, MessageState
 from pressbox.soonish.domain.events import EventStatus, FieldChange, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
 
@@ -54,6 +55,8 @@ class EventView:
     subscription_id: int | None
     created_at: Annotated[datetime, Field(exclude=True)]
     updated_at: datetime
+    # The page of what people follow, such as a match, when the instance itself keeps the event for them.
+    subject_path: str = ""
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class MessageView:
     body: str
     changes: Annotated[tuple[FieldChange, ...], Field(exclude=True)]
     recipients: int
+    state: MessageState
     counts: DeliveryCounts
     created_at: datetime
     finished_at: datetime | None
@@ -149,6 +153,15 @@ class DeliveryView:
     next_try_at: datetime | None
     created_at: datetime
     finished_at: datetime | None
+
+
+@dataclass(frozen=True)
+class ResendView:
+    """What is sent again; `skipped` are failures of people who have left, muted the event, or have no channel now."""
+
+    message_id: int
+    deliveries: int
+    skipped: int
 
 
 @dataclass(frozen=True)

@@ -2,30 +2,36 @@
 
 import secrets
 from collections.abc import Sequence
+from datetime import datetime
 
-from sqlalchemy import Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import aliased
 
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.db.database import Database, UnitOfWork
+from pressbox.core.db.transaction import load_time
 from pressbox.core.errors import ConflictError, NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.core.quotas.store import demand
+from pressbox.core.today.contracts import TODAY_CHANGED
+from pressbox.delivery.domain.attempts import Level
 from pressbox.soonish.adapters import event_rows, messages
 from pressbox.soonish.adapters.event_rows import load_organised, load_visible, read_facts, select_events
+from pressbox.soonish.adapters.organiser_notices import tell_followers
 from pressbox.soonish.adapters.outbox import add_signal
 from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
-from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.contracts import EventCancelled, EventUpdated, ParticipantAdded
 from pressbox.soonish.domain.agenda import sort_agenda
-from pressbox.soonish.domain.delivery import Cause, Level
-from pressbox.soonish.domain.events import DEFAULT_LENGTH, EventStatus, Visibility, list_changes
+from pressbox.soonish.domain.delivery import Cause
+from pressbox.soonish.domain.events import DEFAULT_LENGTH, OPEN_VISIBILITIES, EventStatus, Visibility, list_changes
 from pressbox.soonish.domain.messages import write_cancellation, write_creation
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import EventView, Viewer
 from pressbox.soonish.service.inputs import EventInput
 from pressbox.soonish.service.quotas import EVENTS, EVENTS_MADE, MESSAGES
 from pressbox.soonish.service.relay import WorkflowRelay
+from pressbox.soonish.service.reopening import reopen_event
 
 log = get_logger(__name__)
 
@@ -71,6 +77,7 @@ class EventService:
             await demand(work.session, EVENTS_MADE, organiser_id)
             if status is EventStatus.ACTIVE:
                 await _activate(work, row)
+            await tell_followers(work, row, opened=True)
             event = await _save(work, row)
         log.info("event_created", msg="An event was created", event_id=event.id, status=event.status)
         await self._relay.send_signals(event.id)
@@ -86,6 +93,7 @@ class EventService:
             row = await load_organised(work.session, organiser_id, slug, lock=True)
             _refuse_over(row)
             changes = list_changes(read_facts(row), facts)
+            was_open = row.visibility in OPEN_VISIBILITIES
             if changes or row.visibility != stated.visibility:
                 if stated.version not in (None, row.version):
                     raise ConflictError("The event was changed after you opened this form. Nothing is saved yet.")
@@ -97,6 +105,7 @@ class EventService:
                     await demand(work.session, MESSAGES, organiser_id)
                     await add_signal(work.session, row.id, EventUpdated, version=row.version)
                 await event_rows.save_version(work.session, row)
+                await tell_followers(work, row, opened=not was_open)
             event = await _save(work, row)
         await self._relay.send_signals(event.id)
         return event
@@ -111,6 +120,7 @@ class EventService:
                     raise ConflictError("The event would already be over. Change its time first.")
                 row.status = EventStatus.ACTIVE
                 await _activate(work, row)
+                await tell_followers(work, row, opened=True)
             event = await _save(work, row)
         log.info("event_activated", msg="A draft became an event", event_id=event.id)
         await self._relay.send_signals(event.id)
@@ -122,8 +132,26 @@ class EventService:
             if row.status == EventStatus.COMPLETED:
                 raise ConflictError("This event is over, so it cannot be cancelled.")
             await _cancel(work, row)
+            await tell_followers(work, row)
             event = await _save(work, row)
         log.info("event_cancelled", msg="An event was cancelled", event_id=event.id)
+        await self._relay.send_signals(event.id)
+        return event
+
+    async def reopen(self, organiser_id: int, slug: str) -> EventView:
+        """Take back a cancellation: whoever was told of it is told that the event takes place."""
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug, lock=True)
+            if row.status == EventStatus.CANCELLED:
+                if read_facts(row).ends_at <= self._now():
+                    raise ConflictError("This event would already be over. Create a new one.")
+                await reopen_event(work, row)
+                await demand(work.session, EVENTS, organiser_id)
+                await tell_followers(work, row)
+            elif row.status == EventStatus.COMPLETED:
+                raise ConflictError("This event is over.")
+            event = await _save(work, row)
+        log.info("event_reopened", msg="A cancelled event takes place after all", event_id=event.id)
         await self._relay.send_signals(event.id)
         return event
 
@@ -150,6 +178,7 @@ class EventService:
                 row.version += 1
             else:
                 await _cancel(work, row)
+                await tell_followers(work, row)
             row.deleted_at = await load_time(work.session)
             event = await _save(work, row)
         log.info("event_deleted", msg="An event was deleted", event_id=event.id)
@@ -184,11 +213,31 @@ class EventService:
 
     async def list_public(self, limit: int = MAX_LISTED) -> Sequence[EventView]:
         """Public events that are not over, earliest start first."""
-        ends_at = func.coalesce(EventRow.end_date, EventRow.start_date + DEFAULT_LENGTH)
+        ends_at = _ends_at()
         statement = select_events(None).where(
-            EventRow.visibility == Visibility.PUBLIC, EventRow.status == EventStatus.ACTIVE, ends_at > self._now()
+            EventRow.visibility.in_(OPEN_VISIBILITIES),
+            EventRow.status == EventStatus.ACTIVE,
+            ends_at > self._now(),
+            # What the instance keeps is on its own pages: a season of matches would hide what people organise.
+            EventRow.subject.is_(None),
         )
         return await self._load(statement.order_by(EventRow.start_date).limit(min(limit, MAX_LISTED)), None)
+
+    async def list_agenda(self, *, for_calendar: bool = False) -> Sequence[EventView]:
+        """What organisers show to everybody and is not over, with what was cancelled; earliest start first.
+
+        A calendar also hears of what was deleted a few days ago.
+        """
+        # A cancelled draft was never published.
+        subscription = aliased(SubscriptionRow)
+        was_published = exists().where(subscription.event_id == EventRow.id)
+        statement = select_events(None, with_deleted=for_calendar).where(
+            EventRow.visibility == Visibility.LISTED,
+            EventRow.status.in_((EventStatus.ACTIVE, EventStatus.CANCELLED)),
+            _ends_at() > self._now(),
+            was_published,
+        )
+        return await self._load(statement.order_by(EventRow.start_date).limit(MAX_LISTED), None)
 
     async def list_all(self, limit: int = MAX_LISTED) -> Sequence[EventView]:
         """All events of the instance, latest start first, for whoever runs it."""
@@ -204,14 +253,21 @@ class EventService:
         """The organiser's user id, for whoever runs the instance and acts in their name."""
         statement = select(EventRow.organiser_id).where(EventRow.slug == slug, EventRow.deleted_at.is_(None))
         async with self._database.unit_of_work() as work:
-            organiser_id = await work.session.scalar(statement)
-        if organiser_id is None:
+            found = (await work.session.execute(statement)).tuples().one_or_none()
+        if found is None:
             raise NotFoundError("There is no such event.")
+        [organiser_id] = found
+        if organiser_id is None:
+            raise ConflictError("This event is kept by the instance itself: it has no organiser.")
         return organiser_id
 
     async def _load(self, statement: Select[tuple[EventRow, str, int]], user_id: int | None) -> Sequence[EventView]:
         async with self._database.unit_of_work() as work:
             return await event_rows.load_views(work.session, statement, user_id)
+
+
+def _ends_at() -> ColumnElement[datetime]:
+    return func.coalesce(EventRow.end_date, EventRow.start_date + DEFAULT_LENGTH)
 
 
 async def _activate(work: UnitOfWork, row: EventRow) -> None:
@@ -255,6 +311,7 @@ async def _save(work: UnitOfWork, row: EventRow) -> EventView:
     await work.session.flush()
     await work.session.refresh(row)
     work.changed(messages.EVENT_CHANGED, row.slug)
+    work.changed(TODAY_CHANGED, str(row.organiser_id))
     return await event_rows.load_view(work.session, row, row.organiser_id)
 
 

@@ -10,6 +10,7 @@ from pressbox.core.accounts.limits import Limit
 from pressbox.core.accounts.people import normalise_email
 from pressbox.core.clock import Clock, utc_now
 from pressbox.core.db.database import Database
+from pressbox.core.db.transaction import load_time
 from pressbox.core.errors import (
     ConflictError,
     GoneError,
@@ -19,24 +20,24 @@ from pressbox.core.errors import (
     TransientError,
 )
 from pressbox.core.logs import get_logger
+from pressbox.delivery.adapters.address_book import EMAIL
+from pressbox.delivery.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.mailer import NO_HEADERS, unsubscribe_headers
+from pressbox.delivery.adapters.rows import ContactRow
+from pressbox.delivery.domain.attempts import AttemptResult, Level
+from pressbox.delivery.domain.channels import clean_url
+from pressbox.delivery.domain.targets import Audience, normalise_mailbox
+from pressbox.delivery.ports import AddressCheck, Mailer, OutgoingMessage, SealedAddress, Sender
 from pressbox.soonish.adapters import subscription_rows
-from pressbox.soonish.adapters.address_book import EMAIL
-from pressbox.soonish.adapters.address_vault import AddressVault
 from pressbox.soonish.adapters.event_rows import load_visible
-from pressbox.soonish.adapters.mailer import NO_HEADERS, unsubscribe_headers
-from pressbox.soonish.adapters.rows import ContactRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import SubscriptionRow
 from pressbox.soonish.adapters.subscription_rows import load_held, load_open_event
-from pressbox.soonish.adapters.transaction import load_time
 from pressbox.soonish.adapters.wordings import write_confirmation, write_manage_link
-from pressbox.soonish.domain.channels import clean_url
-from pressbox.soonish.domain.delivery import AttemptResult, Level
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState, validate_offsets
-from pressbox.soonish.domain.targets import Audience, normalise_mailbox
 from pressbox.soonish.domain.views import Holder, SubscriptionView, Viewer
-from pressbox.soonish.ports import AddressCheck, Mailer, OutgoingMessage, SealedAddress, Sender
 from pressbox.soonish.service.guest_limits import HOUR, GuestLimits
 from pressbox.soonish.service.relay import WorkflowRelay
 

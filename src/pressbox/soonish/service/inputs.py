@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.channels import MAX_CHANNELS, clean_tags
-from pressbox.soonish.domain.delivery import Level
+from pressbox.core.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, require_displayable, require_line
+from pressbox.delivery.domain.attempts import Level
+from pressbox.delivery.domain.channels import MAX_CHANNELS, clean_tags
 from pressbox.soonish.domain.events import EventFacts, Visibility, validate
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import validate_offsets
-from pressbox.soonish.domain.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, require_displayable, require_line
 from pressbox.soonish.domain.times import to_utc
 
 MIN_DELAY = timedelta(minutes=1)

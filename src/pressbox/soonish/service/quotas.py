@@ -4,8 +4,8 @@ from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.quotas.quota import DAY, Quota
-from pressbox.soonish.adapters.rows import ChannelRow, EventRow, InvitationRow, RequestedReminderRow, SubscriptionRow
-from pressbox.soonish.domain.channels import MAX_CHANNELS
+from pressbox.delivery.service.quotas import CHANNELS
+from pressbox.soonish.adapters.rows import EventRow, InvitationRow, RequestedReminderRow, SubscriptionRow
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
 
@@ -19,14 +19,12 @@ async def count_events(session: AsyncSession, user_id: int) -> int:
 
 
 async def count_subscriptions(session: AsyncSession, user_id: int) -> int:
-    mine = (SubscriptionRow.user_id == user_id, SubscriptionRow.state != SubscriptionState.LEFT)
+    """Those they chose themselves: what comes with a follow is limited by the quota of follows."""
+    chosen = (SubscriptionRow.state != SubscriptionState.LEFT, SubscriptionRow.by_follow.is_(False))
+    mine = (SubscriptionRow.user_id == user_id, *chosen)
     event = SubscriptionRow.event_id == EventRow.id
     statement = select(func.count()).select_from(SubscriptionRow).join(EventRow, event)
     return await session.scalar(statement.where(*mine, EventRow.status.in_(_OPEN))) or 0
-
-
-async def count_channels(session: AsyncSession, user_id: int) -> int:
-    return await session.scalar(select(func.count()).where(ChannelRow.user_id == user_id)) or 0
 
 
 async def count_invitations(session: AsyncSession, user_id: int) -> int:
@@ -50,7 +48,6 @@ EVENTS_MADE = Quota("events_made", "Events made", 200, window=DAY)
 SUBSCRIPTIONS = Quota("event_subscriptions", "Events followed", 1000, count=count_subscriptions)
 REMINDERS = Quota("reminders", "Reminders that wait", 200, count=count_reminders)
 REMINDERS_SET = Quota("reminders_set", "Reminders set", 500, window=DAY)
-CHANNELS = Quota("channels", "Channels", MAX_CHANNELS, count=count_channels)
 INVITATIONS = Quota("invitations", "Open invitations", 500, count=count_invitations)
 MESSAGES = Quota("messages", "Messages to the subscribers of your events", 200, window=DAY)
 QUOTAS = (EVENTS, EVENTS_MADE, SUBSCRIPTIONS, REMINDERS, REMINDERS_SET, CHANNELS, INVITATIONS, MESSAGES)

@@ -5,7 +5,9 @@ from collections.abc import Awaitable
 
 from pressbox.core.errors import TransientError
 from pressbox.core.logs import get_logger
-from pressbox.soonish.ports import Outbox, Reminders, RequestedReminder, Workflows
+from pressbox.soonish.activities.telling import Teller
+from pressbox.soonish.ports import Outbox, Workflows
+from pressbox.soonish.reminder_ports import Reminders, RequestedReminder
 
 log = get_logger(__name__)
 
@@ -14,7 +16,7 @@ TIMEOUT_SECONDS = 3.0
 
 class WorkflowRelay:
     def __init__(self, outbox: Outbox, reminders: Reminders, workflows: Workflows) -> None:
-        self._outbox = outbox
+        self._teller = Teller(outbox, workflows)
         self._reminders = reminders
         self._workflows = workflows
 
@@ -34,10 +36,7 @@ class WorkflowRelay:
         await self._attempt(self._workflows.cancel_broadcast(event_id, notification_id), event_id)
 
     async def _send_signals(self, event_id: int) -> None:
-        signals = [signal for _, signal in await self._outbox.load_unsent(event_id)]
-        if signals:
-            await self._workflows.signal_event(event_id, signals)
-            await self._outbox.mark_sent([signal.outbox_id for signal in signals])
+        await self._teller.tell(event_id)
 
     async def _start_reminder(self, reminder: RequestedReminder) -> None:
         await self._workflows.start_reminder(reminder)

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from pressbox.delivery.service.channels import ChannelService
 from pressbox.soonish.adapters.calendar_links import CalendarLinks
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.service.board import BoardService
-from pressbox.soonish.service.channels import ChannelService
 from pressbox.soonish.service.events import EventService
 from pressbox.soonish.service.guests import GuestService
 from pressbox.soonish.service.invitations import InvitationService
+from pressbox.soonish.service.organisers import OrganiserService
 from pressbox.soonish.service.subscriptions import SubscriptionService
 
 
@@ -20,5 +21,6 @@ class Soonish:
     subscriptions: SubscriptionService
     guests: GuestService
     board: BoardService
+    organisers: OrganiserService
     links: SignedLinks
     calendars: CalendarLinks

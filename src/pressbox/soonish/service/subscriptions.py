@@ -17,6 +17,7 @@ from pressbox.core.errors import (
 from pressbox.core.logs import get_logger
 from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters import subscription_rows
+from pressbox.soonish.adapters.inbox_notices import drop_unwanted
 from pressbox.soonish.adapters.rows import EventRow, RequestedReminderRow, SubscriptionRow
 from pressbox.soonish.adapters.subscription_rows import load_held, load_open_event, record_change
 from pressbox.soonish.contracts import ParticipantChanged, ParticipantRemoved
@@ -24,7 +25,7 @@ from pressbox.soonish.domain.agenda import sort_agenda
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder, RequestedReminderView, SubscriptionView, Viewer
-from pressbox.soonish.ports import RequestedReminder
+from pressbox.soonish.reminder_ports import RequestedReminder
 from pressbox.soonish.service.guest_limits import GuestLimits
 from pressbox.soonish.service.inputs import Preferences, validate_delay
 from pressbox.soonish.service.quotas import REMINDERS, REMINDERS_SET, SUBSCRIPTIONS
@@ -43,6 +44,7 @@ ACTIVE, MUTED, PENDING, LEFT = (
     SubscriptionState.LEFT,
 )
 Offsets = tuple[timedelta, ...] | None
+# In these states nothing leaves any more, also nothing that waits to go to a browser.
 
 
 class SubscriptionService:
@@ -69,6 +71,8 @@ class SubscriptionService:
             # Whoever subscribes again has not asked to be unmuted.
             row.state = MUTED if before is MUTED else ACTIVE
             row.organiser_only = False
+            # They want it whatever they follow.
+            row.by_follow = row.own_choice = False
             subscription_rows.note_reader(row, viewer)
             await subscription_rows.replace_selectors(work.session, row, preferences.channel_ids, preferences.tags)
             await subscription_rows.join(work, event, row, preferences.offsets, is_new=before in (None, LEFT))
@@ -108,6 +112,7 @@ class SubscriptionService:
             if row.contact_id is not None:
                 self._guest_limits.check_offsets(preferences.offsets)
             await subscription_rows.require_choice(work.session, row, preferences.channel_ids, preferences.tags)
+            row.own_choice = row.by_follow
             await subscription_rows.replace_selectors(work.session, row, preferences.channel_ids, preferences.tags)
             await subscription_rows.replace_offsets(work.session, row, preferences.offsets)
             if row.state != PENDING:
@@ -197,13 +202,14 @@ class SubscriptionService:
                 if row.state == PENDING:
                     raise ConflictError("Confirm the address first, with the link in the mail.")
             was_pending = row.state == PENDING
-            row.state, row.confirm_until = state, None
+            row.state, row.confirm_until, row.own_choice = state, None, row.by_follow
             if state is LEFT:
                 await work.session.execute(
                     update(RequestedReminderRow)
                     .where(RequestedReminderRow.subscription_id == row.id, RequestedReminderRow.cancelled_at.is_(None))
                     .values(cancelled_at=func.now())
                 )
+            await drop_unwanted(work, row)
             if not was_pending:
                 await record_change(work, event, row, ParticipantRemoved if state is LEFT else ParticipantChanged)
         return event.id

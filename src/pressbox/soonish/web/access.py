@@ -11,6 +11,7 @@ from fastapi.responses import RedirectResponse
 
 from pressbox.core.app import Resources
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
+from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.identity import Identity, client_of
 from pressbox.core.web.languages import choose_language
 from pressbox.core.web.times import ZONE_COOKIE
@@ -57,6 +58,12 @@ def redirect(target: str) -> RedirectResponse:
 def path_of(url: str) -> str:
     """The path of one of our own addresses, so that a redirect stays on the host under which the page was opened."""
     return urlsplit(url).path
+
+
+async def newest_change(request: Request) -> int:
+    """Where a live stream of this page continues. Read it before the page: what changes meanwhile is shown twice."""
+    feed: ChangeFeed = request.app.state.feed
+    return await feed.newest()
 
 
 def error_field(error: PressboxError | None) -> str | None:

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from pressbox.core.web.api_models import RequestBody
 from pressbox.core.web.identity import SignedInIdentity
-from pressbox.soonish.domain.delivery import DeliveryState, Level
-from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach
+from pressbox.delivery.domain.attempts import DeliveryState, Level
+from pressbox.soonish.domain.views import DeliveryView, MessageView, Reach, ResendView
 from pressbox.soonish.service.inputs import Announcement
 from pressbox.soonish.web.access import After, PageSize, RowId, Service
 
@@ -34,6 +34,13 @@ class PreviewBody(RequestBody):
     subscription_ids: SubscriptionIds = None
 
 
+class ResendBody(RequestBody):
+    delivery_ids: Annotated[
+        list[int] | None, Field(max_length=MAX_CHOSEN, description="null: everybody to whom it failed.")
+    ] = None
+    with_uncertain: bool = Field(False, description="Also what may have arrived, which may then arrive twice.")
+
+
 @router.post("/events/{slug}/announce", status_code=202, summary="Send an announcement to all or some subscribers")
 async def announce(service: Service, identity: SignedInIdentity, slug: str, body: AnnouncementBody) -> MessageView:
     return await service.board.announce(identity.user_id, slug, body.to_input())
@@ -55,6 +62,15 @@ async def messages(
 async def stop(service: Service, identity: SignedInIdentity, message_id: RowId) -> MessageView:
     await service.board.stop(identity.user_id, message_id)
     return await service.board.get_message(identity.user_id, message_id)
+
+
+@router.post(
+    "/messages/{message_id}/resend", status_code=202, summary="Send a message again to those to whom it failed"
+)
+async def resend(service: Service, identity: SignedInIdentity, message_id: RowId, body: ResendBody) -> ResendView:
+    return await service.board.resend(
+        identity.user_id, message_id, to_tuple(body.delivery_ids), with_uncertain=body.with_uncertain
+    )
 
 
 @router.get("/deliveries", summary="The ledger of one message")

@@ -8,8 +8,8 @@ from pydantic import Field, SecretStr
 
 from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.identity import SignedInIdentity
-from pressbox.soonish.domain.channels import ChannelInput, ChannelView
-from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.delivery.domain.attempts import AttemptResult
+from pressbox.delivery.domain.channels import ChannelInput, ChannelView
 from pressbox.soonish.web.access import RowId, Service
 
 router = APIRouter(prefix="/api/soonish", tags=["channels"])

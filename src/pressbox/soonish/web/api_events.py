@@ -121,6 +121,11 @@ async def cancel(service: Service, identity: SignedInIdentity, slug: str) -> Eve
     return await service.events.cancel(identity.user_id, slug)
 
 
+@router.post("/events/{slug}/reopen", summary="Take back a cancellation; whoever was told of it is told so")
+async def reopen(service: Service, identity: SignedInIdentity, slug: str) -> EventView:
+    return await service.events.reopen(identity.user_id, slug)
+
+
 @router.post("/events/{slug}/complete", summary="End an event before its time, without a message")
 async def complete(service: Service, identity: SignedInIdentity, slug: str) -> EventView:
     return await service.events.complete(identity.user_id, slug)

@@ -160,6 +160,16 @@ async def subscribe(
     return SubscribeResponse(state=found.state, subscription=SubscriptionResponse.of(found))
 
 
+@router.put("/events/{slug}/organiser", status_code=204, summary="Hear of new public events by its organiser")
+async def follow_organiser(service: Service, identity: SignedInIdentity, slug: str) -> None:
+    await service.organisers.follow(identity.user_id, slug)
+
+
+@router.delete("/events/{slug}/organiser", status_code=204, summary="Hear of its organiser no longer")
+async def unfollow_organiser(service: Service, identity: SignedInIdentity, slug: str) -> None:
+    await service.organisers.unfollow(identity.user_id, slug)
+
+
 def to_offsets(seconds: list[int] | None) -> tuple[timedelta, ...] | None:
     return None if seconds is None else tuple(timedelta(seconds=item) for item in seconds)
 

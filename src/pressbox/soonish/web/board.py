@@ -9,16 +9,27 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
+from pressbox.core.clock import utc_now
 from pressbox.core.errors import PressboxError
-from pressbox.core.live.feed import ChangeFeed
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, SignedInIdentity, is_secure
 from pressbox.core.web.rendering import render
-from pressbox.soonish.domain.delivery import DeliveryState
+from pressbox.delivery.domain.attempts import DeliveryState
+from pressbox.soonish.domain.agenda import may_reopen
 from pressbox.soonish.domain.views import EventView, MessageView
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
-from pressbox.soonish.web.access import FORM_ERRORS, After, RowId, Service, base_url, error_field, error_text, redirect
+from pressbox.soonish.web.access import (
+    FORM_ERRORS,
+    After,
+    RowId,
+    Service,
+    base_url,
+    error_field,
+    error_text,
+    newest_change,
+    redirect,
+)
 from pressbox.soonish.web.forms import AnnouncementForm
 from pressbox.soonish.web.topics import EVENT, NOTIFICATION
 
@@ -27,7 +38,10 @@ router = APIRouter(include_in_schema=False)
 MESSAGES_SHOWN = 30
 # The stream takes twenty topics; older messages were finished long ago.
 MESSAGES_FOLLOWED = 15
+SUBSCRIBERS_SHOWN = 12
+# On one page of those among whom recipients are chosen; a search or the next page shows others.
 SUBSCRIBERS_OFFERED = 200
+MOST_CHOSEN = 500
 PAGE_ROWS = 100
 # Carries a new invitation over the redirect to this page, for a minute at most.
 INVITATION_COOKIE = "pressbox_invitation"
@@ -38,6 +52,7 @@ MESSAGES = {
     "changed": "Saved. Subscribers are told in a minute; what you change before then goes into the same message.",
     "announced": "Your message is being sent.",
     "cancelled": "The event is cancelled. All subscribers are being told.",
+    "reopened": "The event takes place. Whoever was told of the cancellation is being told so.",
     "stopped": "Stopped. Everybody who has not received it yet is skipped.",
 }
 _ORDER = (
@@ -97,6 +112,8 @@ async def announce(
     slug: str,
     values: Annotated[AnnouncementForm, Depends()],
 ) -> Response:
+    if values.is_choosing:
+        return await _board(request, service, identity, slug, values)
     try:
         await service.board.announce(identity.user_id, slug, values.to_input())
     except FORM_ERRORS as error:
@@ -134,39 +151,6 @@ async def messages(request: Request, service: Service, identity: SignedInIdentit
         segments=build_segments,
         cursor="",
     )
-
-
-@router.get(f"{PATH}/{{slug}}/board/messages/{{message_id}}")
-async def ledger(
-    request: Request,
-    service: Service,
-    identity: SignedInIdentity,
-    slug: str,
-    message_id: RowId,
-    after: After = 0,
-) -> HTMLResponse:
-    cursor = await _newest_change(request)
-    event = await service.events.get_organised(identity.user_id, slug)
-    item = await service.board.get_message(identity.user_id, message_id)
-    rows = await service.board.list_deliveries(identity.user_id, message_id, after=after, limit=PAGE_ROWS)
-    return render(
-        request,
-        "soonish/ledger.html",
-        identity=identity,
-        event=event,
-        item=item,
-        deliveries=rows,
-        more=rows[-1].id if len(rows) == PAGE_ROWS else None,
-        follow=f"{NOTIFICATION}:{item.id}",
-        segments=build_segments,
-        cursor=cursor,
-    )
-
-
-@router.post(f"{PATH}/{{slug}}/board/messages/{{message_id}}/stop")
-async def stop(service: Service, identity: SignedInIdentity, slug: str, message_id: RowId) -> Response:
-    await service.board.stop(identity.user_id, message_id)
-    return redirect(f"{PATH}/{slug}/board?done=stopped")
 
 
 @router.get(f"{PATH}/{{slug}}/board/subscribers")
@@ -217,13 +201,17 @@ async def _board(
     invitation_url: str | None = None,
 ) -> HTMLResponse:
     # Read before the page: a change in between is then shown twice rather than never.
-    cursor = await _newest_change(request)
+    cursor = await newest_change(request)
     event = await service.events.get_organised(identity.user_id, slug)
     user = identity.user_id
     found = await _list_broadcasts(service, identity, slug)
     everybody = await service.board.preview_reach(user, slug)
     chosen = (
         everybody if values.recipients is None else await service.board.preview_reach(user, slug, values.recipients)
+    )
+    already = await service.board.list_subscribers(user, slug, limit=MOST_CHOSEN, only=values.subscription_ids)
+    offered = await service.board.list_subscribers(
+        user, slug, after=values.page_after, limit=SUBSCRIBERS_OFFERED, words=values.find.strip()
     )
     page = render(
         request,
@@ -236,13 +224,19 @@ async def _board(
         segments=build_segments,
         cursor=cursor,
         reach=chosen,
-        subscribers=await service.board.list_subscribers(user, slug, limit=SUBSCRIBERS_OFFERED),
+        subscribers=await service.board.list_subscribers(user, slug, limit=SUBSCRIBERS_SHOWN),
+        already=already,
+        # Chosen on other pages, and more than are listed: they stay chosen.
+        unlisted=sorted(set(values.subscription_ids) - {person.subscription_id for person in already}),
+        offered=[person for person in offered if person.subscription_id not in values.subscription_ids],
+        offered_after=offered[-1].subscription_id if len(offered) == SUBSCRIBERS_OFFERED else None,
         subscribers_total=everybody.people + everybody.unreachable,
         invitations=await service.invitations.list(user, slug),
         invitation_url=invitation_url,
         takes_email=service.guests.takes_email,
         has_address=request.app.state.settings.web.public_url is not None,
         public_url=f"{base_url(request)}{PATH}/{slug}",
+        may_reopen=may_reopen(event, utc_now()),
         values=values,
         key=values.key or secrets.token_hex(8),
         message=message,
@@ -256,8 +250,3 @@ async def _board(
 async def _list_broadcasts(service: Soonish, identity: Identity, slug: str) -> Sequence[MessageView]:
     """Messages to many people. Reminders to single people would crowd them out."""
     return await service.board.list_messages(identity.user_id, slug, MESSAGES_SHOWN, personal=False)
-
-
-async def _newest_change(request: Request) -> int:
-    feed: ChangeFeed = request.app.state.feed
-    return await feed.newest()

@@ -6,8 +6,8 @@ from datetime import timedelta
 from fastapi import Request, Response
 from icalendar import Calendar, Event
 
-from pressbox.soonish.domain.events import EventStatus, Visibility
-from pressbox.soonish.domain.texts import drop_controls
+from pressbox.core.texts import drop_controls
+from pressbox.soonish.domain.events import OPEN_VISIBILITIES, EventStatus
 from pressbox.soonish.domain.views import EventView
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.web.access import base_url
@@ -42,7 +42,7 @@ def to_webcal(url: str) -> str:
 
 def find_webcal(request: Request, event: EventView) -> str | None:
     """None for a private event: a calendar program cannot sign in. It is in everybody's own calendar."""
-    if event.visibility is not Visibility.PUBLIC:
+    if event.visibility not in OPEN_VISIBILITIES:
         return None
     return to_webcal(f"{base_url(request)}{PATH}/{event.slug}/calendar.ics")
 

@@ -10,9 +10,9 @@ from pressbox.core.errors import PressboxError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
-from pressbox.soonish.domain.channels import ChannelInput, ChannelView
-from pressbox.soonish.domain.delivery import AttemptResult
-from pressbox.soonish.domain.services import APPRISE, EMAIL, NAMES, SERVICES, build_address
+from pressbox.delivery.domain.attempts import AttemptResult
+from pressbox.delivery.domain.channels import ChannelInput, ChannelView
+from pressbox.delivery.domain.services import APPRISE, EMAIL, NAMES, SERVICES, build_address
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import FORM_ERRORS, RowId, Service, error_field, error_text, redirect

@@ -6,16 +6,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import HTMLResponse, Response
 from starlette.datastructures import UploadFile
 
+from pressbox.core.clock import utc_now
 from pressbox.core.errors import ConflictError, PressboxError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.core.web.times import ZONE_COOKIE
+from pressbox.soonish.domain.agenda import may_reopen
 from pressbox.soonish.domain.calendar_files import choose_entry, read_calendar
+from pressbox.soonish.domain.sentences import read_sentence
+from pressbox.soonish.domain.times import load_zone
 from pressbox.soonish.domain.views import EventView
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
@@ -24,11 +28,39 @@ from pressbox.soonish.web.event_form import Difference, EventForm, offered_zones
 
 router = APIRouter(include_in_schema=False)
 
+# What the page asks before one of these, and what its button says.
+ACTS = {
+    "cancel": ("Cancel the event?", "Cancel event"),
+    "reopen": ("Reopen the event?", "Reopen event"),
+    "delete": ("Delete the event?", "Delete event"),
+}
+
+
+Shared = Annotated[str, Query(max_length=10_000)]
+
 
 @router.get(f"{PATH}/new")
-async def new_form(request: Request, identity: SignedInIdentity) -> Response:
-    zone = request.cookies.get(ZONE_COOKIE, "")
-    values = EventForm(timezone=zone if zone in offered_zones() else "UTC", key=secrets.token_hex(8))
+async def new_form(
+    request: Request,
+    identity: SignedInIdentity,
+    name: Shared = "",
+    description: Shared = "",
+    say: Annotated[str, Query(max_length=500)] = "",
+) -> Response:
+    """The empty form; or filled in with what somebody shared with Pressbox from another application.
+
+    `say` is a sentence such as “Dinner with Anna on Friday at 19:30”, from which name and time are taken.
+    """
+    cookie = request.cookies.get(ZONE_COOKIE, "")
+    zone = cookie if cookie in offered_zones() else "UTC"
+    said = read_sentence(say, utc_now().astimezone(load_zone(zone)).replace(tzinfo=None))
+    values = EventForm(
+        name=name or said.name,
+        start_date=said.start.isoformat(timespec="minutes") if said.start else "",
+        description=description,
+        timezone=zone,
+        key=secrets.token_hex(8),
+    )
     return _form(request, identity, values)
 
 
@@ -98,6 +130,17 @@ async def cancel(service: Service, identity: SignedInIdentity, slug: str) -> Res
     return redirect(f"{PATH}/{slug}/board?done=cancelled")
 
 
+@router.get(f"{PATH}/{{slug}}/reopen")
+async def confirm_reopen(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
+    return await _confirm_end(request, service, identity, slug, "reopen")
+
+
+@router.post(f"{PATH}/{{slug}}/reopen")
+async def reopen(service: Service, identity: SignedInIdentity, slug: str) -> Response:
+    await service.events.reopen(identity.user_id, slug)
+    return redirect(f"{PATH}/{slug}/board?done=reopened")
+
+
 @router.get(f"{PATH}/{{slug}}/delete")
 async def confirm_delete(request: Request, service: Service, identity: SignedInIdentity, slug: str) -> HTMLResponse:
     return await _confirm_end(request, service, identity, slug, "delete")
@@ -139,4 +182,15 @@ def _form(
 async def _confirm_end(request: Request, service: Soonish, identity: Identity, slug: str, act: str) -> HTMLResponse:
     event = await service.events.get_organised(identity.user_id, slug)
     reach = await service.board.preview_reach(identity.user_id, slug)
-    return render(request, "soonish/event_end.html", identity=identity, event=event, act=act, reach=reach)
+    title, button = ACTS[act]
+    return render(
+        request,
+        "soonish/event_end.html",
+        identity=identity,
+        event=event,
+        act=act,
+        title=title,
+        button=button,
+        reach=reach,
+        may_reopen=may_reopen(event, utc_now()),
+    )

@@ -5,14 +5,16 @@ from datetime import UTC, datetime
 from typing import Annotated
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.errors import InvalidInputError, PressboxError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, MaybeIdentity, SignedInIdentity
 from pressbox.core.web.rendering import render
+from pressbox.delivery.domain.services import APPRISE, EMAIL, MAX_FIELDS, NAMES, SERVICES, build_address
 from pressbox.soonish.domain.agenda import is_past
+from pressbox.soonish.domain.events import OPEN_VISIBILITIES
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.inputs import Preferences
@@ -80,6 +82,10 @@ class SubscribeForm:
 
     email: Text = ""
     url: Text = ""
+    service: Text = ""
+    one: Text = ""
+    two: Text = ""
+    three: Text = ""
     invitation: Text = ""
     channel: Numbers = None
     tag: Texts = None
@@ -97,6 +103,13 @@ class SubscribeForm:
         return tuple(self.tag or ())
 
     @property
+    def address(self) -> str:
+        """The Apprise address: as it was typed, or of the service whose fields were filled in."""
+        if self.service in ("", EMAIL, APPRISE):
+            return self.url.strip()
+        return build_address(self.service, (self.one, self.two, self.three))
+
+    @property
     def reminders(self) -> OffsetsForm:
         return OffsetsForm(self.offset, self.own_amount, self.own_unit)
 
@@ -106,7 +119,8 @@ class SubscribeValues:
     """What the subscribe form shows. `channel_ids` None: nothing was chosen yet, so every channel is ticked."""
 
     email: str = ""
-    url: str = ""
+    service: str = ""
+    fields: tuple[str, ...] = ("",) * MAX_FIELDS
     channel_ids: tuple[int, ...] | None = None
     tags: tuple[str, ...] = ()
     offsets: tuple[int, ...] = field(default_factory=lambda: offset_seconds(DEFAULT_OFFSETS))
@@ -120,7 +134,9 @@ async def subscribe(
         return redirect(await _subscribe(request, service, identity, slug, form))
     except FORM_ERRORS as error:
         # An Apprise address is a credential: it is not written into the page again.
-        values = SubscribeValues(form.email, "", form.channel_ids, form.tags, tuple(form.offset or ()))
+        fields = (form.one, form.two, form.three)
+        chosen = form.service or (APPRISE if form.url else "")
+        values = SubscribeValues(form.email, chosen, fields, form.channel_ids, form.tags, tuple(form.offset or ()))
         return await _page(request, service, identity, slug, form.invitation, values, error)
 
 
@@ -134,16 +150,16 @@ async def _subscribe(
         preferences = Preferences(form.channel_ids, form.tags, offsets)
         found = await service.subscriptions.subscribe(viewer, slug, preferences)
         return f"{PATH}/subscriptions/{found.id}?done=subscribed"
-    if form.email.strip():
+    if form.email.strip() and form.service in ("", EMAIL):
         await service.guests.subscribe_by_email(viewer, slug, form.email, offsets, client_address(request))
         return _page_with_message(slug, "mail", form.invitation)
-    if form.url.strip():
-        await service.guests.subscribe_by_url(viewer, slug, form.url, offsets, client_address(request))
+    if address := form.address:
+        await service.guests.subscribe_by_url(viewer, slug, address, offsets, client_address(request))
         return _page_with_message(slug, "message", form.invitation)
     has_channels = identity is not None and await service.channels.list(identity.user_id)
     if has_channels:
         raise InvalidInputError("Choose at least one channel or tag.", field="channel_ids")
-    if not service.guests.takes_email:
+    if form.service == APPRISE or not service.guests.takes_email:
         raise InvalidInputError("Give the address of a channel.", field="url")
     raise InvalidInputError("Give an e-mail address, or another channel.", field="email")
 
@@ -163,9 +179,16 @@ async def calendar(
 
 @router.get(f"{PATH}/{{slug}}")
 async def event_page(
-    request: Request, service: Service, identity: MaybeIdentity, slug: str, invitation: str = "", done: str = ""
+    request: Request,
+    service: Service,
+    identity: MaybeIdentity,
+    slug: str,
+    invitation: str = "",
+    done: str = "",
+    chosen: Annotated[str, Query(alias="service")] = "",
 ) -> Response:
-    return await _page(request, service, identity, slug, invitation, SubscribeValues(), None, MESSAGES.get(done))
+    values = SubscribeValues(service=chosen if chosen in SERVICES else "")
+    return await _page(request, service, identity, slug, invitation, values, None, MESSAGES.get(done))
 
 
 async def _page(
@@ -180,19 +203,25 @@ async def _page(
 ) -> Response:
     event = await service.events.get(make_viewer(identity, invitation), slug)
     channels = await service.channels.list(identity.user_id) if identity else ()
+    is_open = event.visibility in OPEN_VISIBILITIES
     query = f"?{urlencode({'invitation': invitation})}" if invitation else ""
+    takes_email = service.guests.takes_email
+    services = {key: item for key, item in SERVICES.items() if key != EMAIL or takes_email}
     page = render(
         request,
         "soonish/event.html",
         error.status if error else 200,
         identity=identity,
         event=event,
+        follows_organiser=await service.organisers.follows(identity.user_id, slug) if identity and is_open else None,
         channels=channels,
         tags=sorted({tag for channel in channels for tag in channel.tags}),
         invitation=invitation,
         calendar_url=f"{PATH}/{event.slug}/calendar.ics{query}",
         webcal_url=find_webcal(request, event),
-        takes_email=service.guests.takes_email,
+        services=services,
+        chosen=values.service if values.service in services else next(iter(services)),
+        field_names=NAMES,
         values=values,
         message=message,
         error=error_text(error),

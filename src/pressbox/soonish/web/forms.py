@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Form
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.delivery import Level
+from pressbox.delivery.domain.attempts import Level
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, MAX_OFFSET
 from pressbox.soonish.service.inputs import Announcement, Preferences
 
@@ -79,6 +79,18 @@ class AnnouncementForm:
     to: Text = "all"
     subscription: Numbers = None
     key: Text = ""
+    # Choosing among many people: the words to find them by, and which button was pressed instead of "Send".
+    find: Text = ""
+    choose: Text = ""
+
+    @property
+    def is_choosing(self) -> bool:
+        return bool(self.choose)
+
+    @property
+    def page_after(self) -> int:
+        """After whom the next page of people begins; 0 for a new search."""
+        return int(self.choose) if self.choose.isascii() and self.choose.isdigit() and len(self.choose) < 19 else 0
 
     @property
     def subscription_ids(self) -> tuple[int, ...]:

@@ -7,8 +7,10 @@ from pressbox.core.app import Resources
 from pressbox.core.config import Settings
 from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.stored_settings.sections import SettingField, SettingsSection, TestReport
-from pressbox.soonish.adapters.mailer import SmtpMailer
-from pressbox.soonish.domain.delivery import AttemptResult
+from pressbox.delivery.adapters.mail_connection import MailServer
+from pressbox.delivery.adapters.mail_pool import MailPool
+from pressbox.delivery.adapters.mailer import SmtpMailer
+from pressbox.delivery.domain.attempts import AttemptResult
 from pressbox.soonish.settings import SoonishSettings
 
 HOST, PORT, SECURITY = "soonish.smtp_host", "soonish.smtp_port", "soonish.smtp_security"
@@ -29,7 +31,9 @@ def check_mail(settings: Settings) -> Mapping[str, str]:
 
 
 async def send_test_mail(resources: Resources, email: str) -> TestReport:
-    mailer = SmtpMailer(resources.settings.group(SoonishSettings))
+    settings = resources.settings.group(SoonishSettings)
+    # A connection of its own: what is tried are these settings, not a connection from before they were changed.
+    mailer = SmtpMailer(settings, MailPool(MailServer.from_settings(settings), connections=1))
     try:
         if not mailer.is_configured:
             raise InvalidInputError("There is no mail server to try. Enter server and sender first.", field="smtp_host")

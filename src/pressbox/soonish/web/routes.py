@@ -4,6 +4,7 @@ from fastapi import APIRouter, Depends
 
 from pressbox.core.web.pages.access import provide_service
 from pressbox.soonish.web import (
+    agenda,
     api_announcements,
     api_channels,
     api_events,
@@ -13,7 +14,9 @@ from pressbox.soonish.web import (
     channels,
     editing,
     events,
+    ledger,
     links,
+    organisers,
     subscriptions,
 )
 from pressbox.soonish.web.access import MakeService
@@ -24,6 +27,18 @@ def build_router(make: MakeService) -> APIRouter:
     router = APIRouter(dependencies=[Depends(provide_service("soonish", make))])
     # Routes with a fixed word come before the one that takes any slug.
     apis = (api_events, api_announcements, api_subscriptions, api_channels)
-    for part in (*apis, links, calendar_link, subscriptions, channels, board, editing, events):
+    for part in (
+        *apis,
+        links,
+        calendar_link,
+        agenda,
+        subscriptions,
+        channels,
+        board,
+        ledger,
+        editing,
+        organisers,
+        events,
+    ):
         router.include_router(part.router)
     return router

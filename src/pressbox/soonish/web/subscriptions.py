@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse, Response
 
+from pressbox.core.web.errors import safe_next
 from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.soonish.domain.views import Holder
@@ -28,6 +29,14 @@ async def subscriptions(request: Request, service: Service, identity: SignedInId
         subscriptions=found,
         offsets_of=lambda item: offset_seconds(item.offsets),
     )
+
+
+def _go_on(next: str) -> Response | None:
+    """Back to the page on which the button was: the list of subscriptions, or another one of ours."""
+    if next == "list":
+        return redirect(SUBSCRIPTIONS)
+    target = safe_next(next, "")
+    return redirect(target) if target else None
 
 
 def _page(identity: Identity, subscription_id: int) -> SubscriptionPage:
@@ -57,7 +66,7 @@ async def mute(
     request: Request, service: Service, identity: SignedInIdentity, subscription_id: RowId, next: Text = ""
 ) -> Response:
     response = await _page(identity, subscription_id).mute(service)
-    return redirect(SUBSCRIPTIONS) if next == "list" else response
+    return _go_on(next) or response
 
 
 @router.post(f"{SUBSCRIPTIONS}/{{subscription_id}}/unmute")
@@ -65,13 +74,13 @@ async def unmute(
     request: Request, service: Service, identity: SignedInIdentity, subscription_id: RowId, next: Text = ""
 ) -> Response:
     response = await _page(identity, subscription_id).unmute(service)
-    return redirect(SUBSCRIPTIONS) if next == "list" else response
+    return _go_on(next) or response
 
 
 @router.post(f"{SUBSCRIPTIONS}/{{subscription_id}}/leave")
-async def leave(service: Service, identity: SignedInIdentity, subscription_id: RowId) -> Response:
+async def leave(service: Service, identity: SignedInIdentity, subscription_id: RowId, next: Text = "") -> Response:
     await _page(identity, subscription_id).leave(service)
-    return redirect(SUBSCRIPTIONS)
+    return _go_on(next) or redirect(SUBSCRIPTIONS)
 
 
 @router.post(f"{SUBSCRIPTIONS}/{{subscription_id}}/remind")

@@ -1,7 +1,6 @@
 """BroadcastWorkflow: sends one message to all its recipients."""
 
 import asyncio
-from datetime import datetime, timedelta
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -21,17 +20,20 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.soonish.domain.audiences import sender_of
     from pressbox.soonish.domain.delivery import DeliveryCounts, summarise_counts
     from pressbox.soonish.workflows.retries import PAUSES
+    from pressbox.soonish.workflows.shards import MIN_PAUSE, Shards
 
-MIN_PAUSE = timedelta(seconds=1)
+# Runs that began before it send one batch after the other, as their histories say.
+SHARDS = "2026-11-shards"
 
 
 @workflow.defn
 class BroadcastWorkflow:
     """Sends one message to the recipients that were fixed when it was accepted.
 
-    Id `broadcast-{event_id}-{notification_id}`; child of `EventWorkflow`, which it outlives. Goes through the
-    recipients in batches, one activity each, then retries what was not accepted. Ends when every delivery is final, or
-    when it is cancelled: then the rest is skipped. A retried batch sends only what the ledger still calls pending.
+    Id `broadcast-{event_id}-{notification_id}`; child of `EventWorkflow`, which it outlives. Failed deliveries that an
+    organiser sends again have one of their own, `…-resend-{outbox_id}`. Large messages are sent in shards: page
+    activities side by side, which claim deliveries from one queue, on as many workers as are free; then what was not
+    accepted is tried again. Ends when every delivery is final, or when it is cancelled: then the rest is skipped.
     """
 
     @workflow.init
@@ -41,6 +43,7 @@ class BroadcastWorkflow:
             title=f"Message {input.notification_id}", audience=sender_of(input.notification_id)
         )
         self._recipients = 0
+        self._shards = Shards(input.notification_id, input.policy, self._send_page)
 
     @workflow.query
     def get_progress(self) -> BroadcastProgress:
@@ -50,10 +53,7 @@ class BroadcastWorkflow:
     async def run(self, input: BroadcastWorkflowInput) -> BroadcastWorkflowResult:
         reference = NotificationReference(notification_id=input.notification_id)
         try:
-            next_try_at = await self._send_to_everybody()
-            while next_try_at is not None:
-                await workflow.sleep(max(next_try_at - workflow.now(), MIN_PAUSE))
-                next_try_at = (await self._send(retries_only=True)).next_try_at
+            await (self._shards.run() if workflow.patched(SHARDS) else self._send_batches())
         except (asyncio.CancelledError, ActivityError) as error:
             if not is_cancelled_exception(error):
                 raise
@@ -61,18 +61,28 @@ class BroadcastWorkflow:
             self._show(stopped.counts, message="Stopped")
             return BroadcastWorkflowResult(counts=stopped.counts, cancelled=True)
         await call(DeliveryActivities.finish_notification, reference)
-        return BroadcastWorkflowResult(counts=self._counts())
+        counts = self._counts()
+        if counts.has_failures:
+            self._progress = self._progress.model_copy(update={"problem": summarise_counts(counts)})
+        return BroadcastWorkflowResult(counts=counts)
 
-    async def _send_to_everybody(self) -> datetime | None:
-        """Send every batch once. Retries that come due meanwhile are sent with the next batch."""
+    async def _send_batches(self) -> None:
+        """Send every batch once, then what was not accepted."""
         after: int | None = 0
         next_try_at = None
         while after is not None:
             result = await self._send(after=after)
             after, next_try_at = result.last_subscription_id, result.next_try_at
-        return next_try_at
+        while next_try_at is not None:
+            await workflow.sleep(max(next_try_at - workflow.now(), MIN_PAUSE))
+            next_try_at = (await self._send(retries_only=True)).next_try_at
 
-    async def _send(self, *, after: int = 0, retries_only: bool = False) -> SendNotificationResult:
+    async def _send_page(self) -> SendNotificationResult:
+        return await self._send(shared=True)
+
+    async def _send(
+        self, *, after: int = 0, retries_only: bool = False, shared: bool = False
+    ) -> SendNotificationResult:
         policy = self._input.policy
         input = SendNotificationInput(
             notification_id=self._input.notification_id,
@@ -80,10 +90,12 @@ class BroadcastWorkflow:
             limit=policy.batch_size,
             concurrency=policy.concurrent_deliveries,
             retries_only=retries_only,
+            shared=shared,
         )
         result = await call_until_success(DeliveryActivities.send_notification, input, pauses=PAUSES)
-        self._recipients = max(self._recipients, result.recipients_total)
-        self._show(result.counts)
+        self._recipients = max(self._recipients, result.recipients_total, self._shards.recipients)
+        if not result.counts.is_older_than(self._counts()):
+            self._show(result.counts)
         if workflow.cancellation_reason() is not None:
             # The batch ended before it noticed the cancellation, which must not be lost.
             raise asyncio.CancelledError
@@ -100,12 +112,11 @@ class BroadcastWorkflow:
         )
 
     def _show(self, counts: DeliveryCounts, message: str = "") -> None:
-        final = counts.sent + counts.uncertain + counts.failed + counts.skipped
         self._progress = self._progress.model_copy(
             update={
-                "done": final,
+                "done": counts.final,
                 # One person can have several channels, and a batch is opened before it is counted.
-                "total": max(self._recipients, final + counts.pending),
+                "total": max(self._recipients, counts.total),
                 "message": message or summarise_counts(counts),
                 "sent": counts.sent,
                 "waiting": counts.pending,

@@ -49,6 +49,7 @@ class EventWorkflow:
     @workflow.init
     def __init__(self, input: EventWorkflowInput) -> None:
         self._input = input
+        self._reference = EventReference(event_id=input.event_id)
         self._mailbox = Mailbox(input.state)
         self._progress = EventProgress(
             title=f"Event {input.event_id}", audience=organiser_of(input.event_id), done=input.state.notifications
@@ -90,6 +91,12 @@ class EventWorkflow:
     async def run(self, input: EventWorkflowInput) -> EventWorkflowResult:
         self._people_first = workflow.patched(PEOPLE_FIRST)
         await self._begin()
+        await self._work_until_over()
+        while self._mailbox:  # It was reopened while its last schedules were deleted.
+            await self._work_until_over()
+        return EventWorkflowResult(status=self._event.status if self._event else None)
+
+    async def _work_until_over(self) -> None:
         while self._mailbox or not self._over:
             await self._wait_for_work()
             pending = self._mailbox.pending
@@ -101,23 +108,22 @@ class EventWorkflow:
                 await self._complete_when_ended()
             if self._run_is_long():
                 state = self._mailbox.state(started=True, notifications=self._progress.done, replan=self._house.is_busy)
-                workflow.continue_as_new(input.model_copy(update={"state": state}))
+                workflow.continue_as_new(self._input.model_copy(update={"state": state}))
         await self._house.finish()
-        return EventWorkflowResult(status=self._event.status if self._event else None)
 
     async def _begin(self) -> None:
-        found = await call(EventActivities.validate_event_exists, self._reference())
+        found = await call(EventActivities.validate_event_exists, self._reference)
         await self._read()
         created = found.created_notification_id
         if self._over:
             if created is not None:
                 await cancel_unsent(created)
             await self._schedule(DELETE)
-        elif not self._input.state.started:
-            if created is not None:
-                await self._broadcast(created)
-            await self._schedule(PLAN_ALL)
-        elif self._input.state.replan:
+            return
+        is_new = not self._input.state.started
+        if is_new and created is not None:
+            await self._broadcast(created)
+        if is_new or self._input.state.replan:
             await self._schedule(PLAN_ALL)
 
     async def _wait_for_work(self) -> None:
@@ -148,8 +154,7 @@ class EventWorkflow:
                     await self._schedule(DELETE)
                 await self._broadcast(signal.notification_id)
                 await self._read()
-                self._over = True
-                if self._people_first:
+                if self._people_first and self._over:
                     await self._schedule(DELETE)
 
     async def _announce(self, pending: PendingUpdate) -> None:
@@ -168,19 +173,18 @@ class EventWorkflow:
                 return
             if self._mailbox.pending is not None:
                 await self._announce(self._mailbox.pending)
-            await call(EventActivities.complete_event, self._reference())
+            await call(EventActivities.complete_event, self._reference)
             await self._read()
         await self._schedule(DELETE)
         self._over = True
 
     async def _read(self) -> None:
-        self._event = await call(EventActivities.get_event_details, self._reference())
+        self._event = await call(EventActivities.get_event_details, self._reference)
         self._over = self._event is None or self._event.status.is_over
 
     async def _broadcast(self, notification_id: int) -> None:
         worked = await run_broadcast(self._input.event_id, notification_id, self._input.policy)
-        failed = self._progress.failed + (not worked)
-        self._progress = self._progress.model_copy(update={"done": self._progress.done + 1, "failed": failed})
+        self._progress = self._progress.count_broadcast(worked=worked)
         report(self._progress)
 
     async def _schedule(self, activity: ScheduleActivity, subscription_id: int | None = None) -> None:
@@ -191,9 +195,6 @@ class EventWorkflow:
         await call_until_success(activity, input, pauses=PAUSES)
 
     def _run_is_long(self) -> bool:
-        sent = self._progress.done - self._input.state.notifications
-        long = sent >= self._input.policy.notifications_per_run or workflow.info().is_continue_as_new_suggested()
+        limit = self._input.state.notifications + self._input.policy.notifications_per_run
+        long = self._progress.done >= limit or workflow.info().is_continue_as_new_suggested()
         return long and (bool(self._mailbox) or not self._over)
-
-    def _reference(self) -> EventReference:
-        return EventReference(event_id=self._input.event_id)

@@ -1,7 +1,6 @@
 """Keeps an event's reminder schedules in step beside its messages: people hear of a change first."""
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable
 
 from temporalio import workflow
@@ -10,6 +9,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from pressbox.core.temporal.calls import call_until_success, failure_reason
 from pressbox.soonish.activities.schedules import ScheduleActivities
 from pressbox.soonish.contracts import ScheduleChange, ScheduleInput
+from pressbox.soonish.domain.reminders import EVERYBODY
 from pressbox.soonish.workflows.retries import PAUSES
 
 ScheduleActivity = Callable[[ScheduleActivities, ScheduleInput], Awaitable[ScheduleChange]]
@@ -18,6 +18,9 @@ PLAN_ONE = ScheduleActivities.create_reminder_schedules_for_subscription
 DELETE = ScheduleActivities.delete_reminder_schedules
 # About an hour and a half. A schedule that is left over reminds nobody: its workflow reads the event again.
 ROUNDS = 20
+# Runs that began before it change the schedules of one person after the other, as their histories say.
+COALESCED = "2026-11-coalesced"
+MOST_JOBS = 10
 
 
 class Housekeeping:
@@ -25,7 +28,7 @@ class Housekeeping:
 
     def __init__(self, event_id: int) -> None:
         self._event_id = event_id
-        self._jobs: deque[tuple[ScheduleActivity, int | None]] = deque()
+        self._jobs: dict[tuple[ScheduleActivity, int | None], None] = {}
         self._task: asyncio.Task[None] | None = None
 
     @property
@@ -33,9 +36,13 @@ class Housekeeping:
         return bool(self._jobs) or (self._task is not None and not self._task.done())
 
     def add(self, activity: ScheduleActivity, subscription_id: int | None = None) -> None:
-        job = (activity, subscription_id)
-        if job not in self._jobs:
-            self._jobs.append(job)
+        if subscription_id == EVERYBODY:
+            # Many signed up at once and were told as one.
+            activity, subscription_id = PLAN_ALL, None
+        self._jobs[(activity, subscription_id)] = None
+        if len(self._jobs) > MOST_JOBS and workflow.patched(COALESCED):
+            # It compares everybody's, deletes what nobody wants, and is one job however many signed up.
+            self._jobs = {(PLAN_ALL, None): None}
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._work())
 
@@ -44,7 +51,8 @@ class Housekeeping:
 
     async def _work(self) -> None:
         while self._jobs:
-            activity, subscription_id = self._jobs.popleft()
+            activity, subscription_id = next(iter(self._jobs))
+            del self._jobs[(activity, subscription_id)]
             input = ScheduleInput(event_id=self._event_id, subscription_id=subscription_id)
             try:
                 await call_until_success(activity, input, rounds=ROUNDS, pauses=PAUSES)

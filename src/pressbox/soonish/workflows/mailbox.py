@@ -4,13 +4,13 @@ from collections import deque
 from datetime import datetime, timedelta
 
 from pressbox.soonish.contracts import EventSignal, EventWorkflowState
-from pressbox.soonish.domain.lifecycle import PendingUpdate, add_edit, remember_id
+from pressbox.soonish.domain.lifecycle import KnownIds, PendingUpdate, add_edit
 
 
 class Mailbox:
     def __init__(self, state: EventWorkflowState) -> None:
         self._queue: deque[EventSignal] = deque(state.queue)
-        self._seen = state.heard
+        self._known = KnownIds(state.heard)
         self._announced = state.announced_version
         self.pending: PendingUpdate | None = None
         if state.announce_from is not None and state.announce_at is not None:
@@ -21,10 +21,8 @@ class Mailbox:
 
     def put(self, signal: EventSignal) -> None:
         """Enqueue a signal unless it came before: the service and the sweep may both send the same one."""
-        if signal.outbox_id in self._seen:
-            return
-        self._seen = remember_id(self._seen, signal.outbox_id)
-        self._queue.append(signal)
+        if self._known.add(signal.outbox_id):
+            self._queue.append(signal)
 
     def take(self) -> EventSignal:
         return self._queue.popleft()
@@ -39,7 +37,7 @@ class Mailbox:
         return EventWorkflowState(
             started=started,
             queue=tuple(self._queue),
-            heard=self._seen,
+            heard=self._known.list_all(),
             notifications=notifications,
             announced_version=self._announced,
             announce_from=self.pending.from_version if self.pending else None,

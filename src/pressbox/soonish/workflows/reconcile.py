@@ -1,5 +1,8 @@
 """ReconcileWorkflow: the sweep that finishes what was left undone."""
 
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Any
+
 from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
@@ -8,14 +11,23 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call
     from pressbox.soonish.activities.sweeps import SweepActivities
     from pressbox.soonish.activities.upkeep import UpkeepActivities
-    from pressbox.soonish.contracts import ReconcileProgress, ReconcileWorkflowInput, SweepInput, SweepResult
+    from pressbox.soonish.contracts import ReconcileProgress, ReconcileWorkflowInput, SweepInput, SweepResult, SweepStep
+
+STEPS: Mapping[SweepStep, Callable[[Any, SweepInput], Awaitable[SweepResult]]] = {
+    SweepStep.OUTBOX: SweepActivities.sweep_outbox,
+    SweepStep.ASKED_REMINDERS: SweepActivities.sweep_asked_reminders,
+    SweepStep.REMINDERS: SweepActivities.sweep_reminders,
+    SweepStep.BROKEN_CHANNELS: UpkeepActivities.tell_owners_of_broken_channels,
+    SweepStep.PURGE: UpkeepActivities.purge_deleted_events,
+}
 
 
 @workflow.defn
 class ReconcileWorkflow:
     """Sends unsent signals, fires overdue reminders, reports broken channels and removes deleted events.
 
-    Id `soonish-reconcile-…`; started every minute by the schedule `soonish-reconcile`. Repeating it is harmless.
+    Id `soonish-reconcile-…`; started every ten minutes by the schedule `soonish-reconcile`, and when a worker sees in
+    the database that something is due. One activity looks; only what is due is done. Repeating it is harmless.
     """
 
     @workflow.init
@@ -31,11 +43,13 @@ class ReconcileWorkflow:
     @workflow.run
     async def run(self, input: ReconcileWorkflowInput) -> SweepResult:
         sweep = SweepInput(policy=input.policy)
-        self._add(await call(SweepActivities.sweep_outbox, sweep))
-        self._add(await call(SweepActivities.sweep_asked_reminders, sweep))
-        self._add(await call(SweepActivities.sweep_reminders, sweep))
-        self._add(await call(UpkeepActivities.tell_owners_of_broken_channels, sweep))
-        self._add(await call(UpkeepActivities.purge_deleted_events, sweep))
+        steps: Collection[SweepStep] = tuple(SweepStep)
+        if input.looks_first:
+            steps = (await call(SweepActivities.find_due_work, sweep)).steps
+            self._progress = self._progress.model_copy(update={"total": len(steps)})
+        for step, activity in STEPS.items():
+            if step in steps:
+                self._add(await call(activity, sweep))
         return self._progress.result
 
     def _add(self, found: SweepResult) -> None:

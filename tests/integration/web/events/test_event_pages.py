@@ -1,7 +1,7 @@
 """Pages and API of events on the real application: what people see, what strangers do not, what links may do."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -16,6 +16,7 @@ from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.rows import EventRow, NotificationRow, SubscriptionRow
 from pressbox.soonish.wiring import links
+from tests.integration.soonish.conftest import claim
 from tests.integration.web.events.conftest import FORM, NEXT_WEEK, TARGET, join, new_event, state_of
 
 
@@ -391,7 +392,7 @@ async def test_the_page_that_says_why_mutes_and_unmutes(
         announced = NotificationRow.cause == "announcement"
         number = (await work.session.scalars(select(NotificationRow.id).where(announced))).one()
     await ledger.open_batch(number, 0, 10)
-    (due,) = await ledger.load_due(number, datetime.now(UTC))
+    (due,) = await claim(resources.database, number)
     path = httpx.URL(links(resources.settings).why_url(due.delivery_id)).path
     assert (await stranger.post(f"{path}/mute")).status_code == 303
     assert await state_of(organiser, slug) == ["muted"]

@@ -11,10 +11,11 @@ from pressbox.core.accounts.models import User
 from pressbox.core.app import Resources
 from pressbox.core.config import Settings, WebSettings
 from pressbox.core.health import HealthState
-from pressbox.soonish.adapters.address_book import AddressBook
-from pressbox.soonish.settings import SmtpSecurity, SoonishSettings
+from pressbox.delivery.adapters.address_book import AddressBook
+from pressbox.delivery.settings import SmtpSecurity
+from pressbox.delivery.wiring import vault
+from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.web.health import check_links
-from pressbox.soonish.wiring import vault
 from tests.integration.web.conftest import Browse
 from tests.integration.web.events.conftest import new_event, signed
 from tests.site import ADMIN, serving
@@ -58,7 +59,7 @@ async def test_without_a_mail_server_nobody_is_offered_mail_and_the_organiser_kn
     slug = await new_event(organiser)
     page = (await stranger.get(f"/events/{slug}")).text
     assert 'name="email"' not in page
-    assert 'name="url"' in page
+    assert 'name="one"' in page, "the first service is offered with its own fields"
     board = (await organiser.get(f"/events/{slug}/board")).text
     assert "This Pressbox sends no e-mail." in board
     assert "Links in messages only work on this machine." in board

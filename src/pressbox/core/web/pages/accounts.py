@@ -1,7 +1,7 @@
 """Forms of the account: set-up, sign in and out, password, tokens, sessions, language. They work without scripts."""
 
 from http import HTTPStatus
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Form, Path, Request
 from starlette.responses import RedirectResponse, Response
@@ -14,6 +14,8 @@ from pressbox.core.accounts.opaque import well_formed
 from pressbox.core.accounts.proxies import note_untrusted_proxy
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError, RateLimitedError
+from pressbox.core.spoilers.choice import choose
+from pressbox.core.spoilers.store import PersonalSpoilers
 from pressbox.core.web.account_mail import PASSWORD_CHANGED, mail_task, own_url
 from pressbox.core.web.connection import account_life_cycle, account_service, connected
 from pressbox.core.web.errors import refusal_headers, safe_next
@@ -56,7 +58,8 @@ SIGN_IN_MESSAGES = {
 }
 MESSAGES = {
     "password": "Your password is changed. All other sessions have ended, and so has what you did not keep.",
-    "language": "Saved.",
+    "profile": "Saved.",
+    "spoilers": "Saved. It counts everywhere from now on.",
     "email": "We have sent a mail to the new address. It counts once you have opened the link in it.",
     "email-confirmed": "Your new address counts from now on.",
     "revoked": "The token is removed and no longer works.",
@@ -157,15 +160,42 @@ async def change_password(
     return response
 
 
-@router.post("/account/language")
-async def change_language(
-    request: Request, accounts: Accounts, identity: SignedInIdentity, language: Text = ""
+@router.post("/account/profile")
+async def change_profile(
+    request: Request,
+    accounts: Accounts,
+    identity: SignedInIdentity,
+    language: Text = "",
+    display_name: Annotated[str | None, Form()] = None,
 ) -> Response:
-    if language and language not in LANGUAGES:
-        unknown = InvalidInputError("This language is not known.", field="language")
-        return await _account_page(request, accounts, identity, refusal=unknown)
-    await accounts.set_language(identity.user_id, language or None)
-    return _redirect("/account?done=language")
+    """Who one is and how one is addressed. A form without a name leaves it as it is."""
+    try:
+        if language and language not in LANGUAGES:
+            raise InvalidInputError("This language is not known.", field="language")
+        if display_name is not None:
+            await accounts.set_name(identity.user_id, display_name)
+        await accounts.set_language(identity.user_id, language or None)
+    except InvalidInputError as error:
+        return await _account_page(request, accounts, identity, refusal=error)
+    return _redirect("/account?done=profile")
+
+
+@router.post("/account/spoilers")
+async def choose_spoilers(
+    request: Request,
+    accounts: Accounts,
+    identity: SignedInIdentity,
+    spoiler_mode: Text = "",
+    spoiler_minutes: Text = "",
+) -> Response:
+    """Whether scores are shown at once, on demand, or some minutes later."""
+    try:
+        minutes = int(spoiler_minutes) if _is_number(spoiler_minutes) else None
+        choice = choose(spoiler_mode, minutes)
+        await PersonalSpoilers(connected(request).database).choose(identity.user_id, choice)
+    except InvalidInputError as error:
+        return await _account_page(request, accounts, identity, refusal=error)
+    return _redirect("/account?done=spoilers#spoilers")
 
 
 @router.post("/account/tokens")
@@ -217,6 +247,10 @@ async def _account_page(
     new_token: str | None = None,
     refusal: PressboxError | None = None,
 ) -> Response:
+    sections = [one.account_section for one in request.app.state.manifests if one.account_section is not None]
+    shown: dict[str, Any] = {}
+    for section in sections:
+        shown |= await section.load(connected(request), identity.user_id)
     page = render(
         request,
         "account.html",
@@ -227,10 +261,13 @@ async def _account_page(
         sessions=await accounts.sessions(identity.user_id, current=session_secret(request)),
         credentials=await account_life_cycle(request).credentials(identity.user_id),
         entries=await _own_entries(request, identity.user_id),
+        spoilers=await PersonalSpoilers(connected(request).database).load_choice(identity.user_id),
+        sections=[section.template for section in sections],
         new_token=new_token,
         message=message,
         error=refusal.message if refusal else None,
         field=_field(refusal) if refusal else None,
+        **shown,
         **await second_factor_context(request, identity),
     )
     page.headers.update(refusal_headers(refusal) if refusal else {})
@@ -247,6 +284,10 @@ def _show_form_again(request: Request, template: str, error: PressboxError, **co
     page = render(request, template, error.status, error=error.message, **context)
     page.headers.update(refusal_headers(error))
     return page
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().isascii() and text.strip().isdigit() and len(text.strip()) < 6
 
 
 def _field(error: PressboxError) -> str | None:

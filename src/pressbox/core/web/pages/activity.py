@@ -17,9 +17,11 @@ from pressbox.core.web.pages.branches import (
     fold_earlier,
     leaf,
     split,
+    take_planned,
     temporal_home,
     temporal_link,
 )
+from pressbox.core.web.pages.top_line import TopLine, load_top_line
 from pressbox.core.web.rendering import render
 
 # As many as fit a small page; older ones are a link away.
@@ -42,6 +44,7 @@ async def activity_page(
     view = await reader.activity(parts.database, viewer, finished_limit=limit)
     opened, closed = split(view.nodes)
     opened, earlier = fold_earlier(opened)
+    planned, closed = take_planned(closed)
     return render(
         request,
         "activity.html",
@@ -49,6 +52,7 @@ async def activity_page(
         view=view,
         open=[branch(node) for node in opened],
         earlier=[leaf(node) for node in earlier],
+        planned=[leaf(node) for node in planned],
         closed=[leaf(node) for node in closed],
         older=FINISHED_AT_MOST if len(closed) >= limit and limit < FINISHED_AT_MOST else None,
         unfold=finished is not None,
@@ -65,9 +69,9 @@ async def activity_json(
     return await reader.activity(parts.database, viewer, finished_limit=finished)
 
 
-@router.get("/api/activity/summary", summary="How many workflows run and how many failed")
-async def activity_summary(parts: Parts, viewer: WorkViewer) -> reader.ActivitySummary:
-    return await reader.summary(parts.database, viewer)
+@router.get("/api/activity/summary", summary="How many workflows run and failed, and how many notices are unread")
+async def activity_summary(parts: Parts, viewer: WorkViewer) -> TopLine:
+    return await load_top_line(parts.database, viewer)
 
 
 @router.get("/api/workflows/active", summary="What runs now, with its own counters; for a page that comes back")

@@ -33,12 +33,19 @@ class Branch:
 
 def matters_now(node: ActivityNode) -> bool:
     """Running or failed, itself or anything below it: a failed child must not hide in a finished parent."""
-    return node.state in (ProgressState.RUNNING, ProgressState.FAILED) or any(map(matters_now, node.children))
+    return node.state is ProgressState.RUNNING or node.state.is_trouble or any(map(matters_now, node.children))
 
 
 def troubled(node: ActivityNode) -> bool:
     """Failed, itself or anything below it."""
-    return node.state is ProgressState.FAILED or any(map(troubled, node.children))
+    return node.state.is_trouble or any(map(troubled, node.children))
+
+
+def take_planned(closed: Iterable[ActivityNode]) -> tuple[list[ActivityNode], list[ActivityNode]]:
+    """Of what does not matter now: what waits for its time, and what is over."""
+    everything = list(closed)
+    planned = [node for node in everything if node.state is ProgressState.PLANNED]
+    return planned, [node for node in everything if node.state is not ProgressState.PLANNED]
 
 
 def split(nodes: Iterable[ActivityNode]) -> tuple[list[ActivityNode], list[ActivityNode]]:
@@ -54,7 +61,7 @@ def fold_earlier(opened: list[ActivityNode]) -> tuple[list[ActivityNode], list[A
     settled = [node for node in opened if not any(part.state is ProgressState.RUNNING for part in walk([node]))]
     excess = settled[SETTLED_TROUBLE:]
     kept = [node for node in opened if node not in excess]
-    failed = [node for node in walk(excess) if node.state is ProgressState.FAILED]
+    failed = [node for node in walk(excess) if node.state.is_trouble]
     return kept, failed[:EARLIER_FAILURES]
 
 
@@ -99,7 +106,9 @@ def blank_branches() -> dict[str, Branch]:
     over = {"closed_at": moment, "message": ""}
     changes: dict[str, dict[str, object]] = {
         "running": {},
+        "planned": {"state": ProgressState.PLANNED},
         "failed": over | {"state": ProgressState.FAILED, "error": "-"},
+        "incomplete": over | {"state": ProgressState.INCOMPLETE, "error": "-"},
         "completed": over | {"state": ProgressState.COMPLETED},
         "cancelled": over | {"state": ProgressState.CANCELLED},
     }

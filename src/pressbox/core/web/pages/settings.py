@@ -4,10 +4,11 @@ from http import HTTPStatus
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
+from starlette.datastructures import UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from pressbox.core.accounts.models import Actor
-from pressbox.core.errors import ConflictError, PressboxError
+from pressbox.core.errors import ConflictError, InvalidInputError, PressboxError
 from pressbox.core.logs import redact
 from pressbox.core.stored_settings.sections import TestReport
 from pressbox.core.stored_settings.service import InvalidSectionError, SettingsService
@@ -58,6 +59,23 @@ async def save_section(request: Request, service: Service, identity: ProvedAdmin
 @router.post(f"{PATH}/{{key}}/test")
 async def try_section(request: Request, service: Service, identity: ProvedAdministrator, by: By, key: str) -> Response:
     return await _try_out(request, service, identity, by, key)
+
+
+@router.post(f"{PATH}/{{key}}/file")
+async def take_file(request: Request, service: Service, _: ProvedAdministrator, by: By, key: str) -> Response:
+    """Keep the file that was chosen; with the other button remove the one that is kept."""
+    most = service.largest_file(key)
+    async with request.form(max_files=1, max_fields=5) as form:
+        file, act = form.get("file"), form.get("act")
+        content = await file.read(most + 1) if isinstance(file, UploadFile) else b""
+    if act == "remove":
+        await service.remove_file(key, by)
+        return RedirectResponse(f"{PATH}/{key}", status_code=HTTPStatus.SEE_OTHER)
+    try:
+        report = await service.keep_file(key, content, by)
+    except InvalidInputError as error:
+        return await _show(request, service, key, refusal=error)
+    return await _show(request, service, key, report=report)
 
 
 async def _try_out(

@@ -9,6 +9,7 @@ from typing import Annotated
 from fastapi import APIRouter, Header, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from temporalio.client import Client
+from temporalio.service import RPCError
 
 from pressbox.core.app import Resources
 from pressbox.core.audiences.members import Viewer
@@ -115,6 +116,7 @@ async def _schedules_if_possible(request: Request, parts: Resources) -> tuple[Sc
     try:
         async with asyncio.timeout(SCHEDULES_LIMIT.total_seconds()):
             return await schedules.list_schedules(parts, request.app.state.manifests)
-    except (TransientError, TimeoutError) as error:
+    # One that refuses for another reason, such as a key it does not know, is no reason for this page to fall.
+    except (TransientError, TimeoutError, RPCError) as error:
         log.warning("schedules_unreadable", msg="Temporal does not list the schedules", error=str(error))
         return None

@@ -3,7 +3,9 @@ import { showRunning } from "./pulse.js";
 import { LiveStream, stateText } from "./live.js";
 import { clock, duration } from "./times.js";
 
-const ATTENTION = new Set(["running", "failed"]);
+const TROUBLE = new Set(["failed", "incomplete"]);
+const ATTENTION = new Set(["running", ...TROUBLE]);
+const TROUBLE_BELOW = '.node[data-state="failed"], .node[data-state="incomplete"]';
 const DEEPEST_LEVEL = 3;
 const FOLD_AFTER = 2_000;
 const TOTALS_AFTER = 300;
@@ -67,8 +69,8 @@ function fillTimes(row, item) {
 
 function fillWords(row, item) {
   write(row.querySelector(".title a"), item.title);
-  const text = item.state === "failed" ? item.error : item.state === "running" ? item.message : "";
-  const name = item.state === "failed" ? "reason" : "says";
+  const text = TROUBLE.has(item.state) ? item.error : item.state === "running" ? item.message : "";
+  const name = TROUBLE.has(item.state) ? "reason" : "says";
   let line = row.querySelector(".reason, .says");
   if (!line) {
     line = document.createElement("p");
@@ -111,11 +113,11 @@ function setLevels(node, level) {
 }
 
 function mattersNow(node) {
-  return ATTENTION.has(node.dataset.state) || node.querySelector('.node[data-state="running"], .node[data-state="failed"]') !== null;
+  return ATTENTION.has(node.dataset.state) || node.querySelector(`.node[data-state="running"], ${TROUBLE_BELOW}`) !== null;
 }
 
 function isTroubled(node) {
-  return node.dataset.state === "failed" || node.querySelector('.node[data-state="failed"]') !== null;
+  return TROUBLE.has(node.dataset.state) || node.querySelector(TROUBLE_BELOW) !== null;
 }
 
 function isSettledTrouble(node) {
@@ -163,7 +165,8 @@ function place(node, container, name) {
 function settle(node) {
   const parent = node.dataset.parent ? find(node.dataset.parent) : node.parentElement?.closest(".node");
   const container = parent && parent !== node && !node.contains(parent) ? parent : tree;
-  place(node, container, mattersNow(node) ? "open" : "closed");
+  const waits = container === tree && node.dataset.state === "planned";
+  place(node, container, mattersNow(node) ? "open" : waits ? "planned" : "closed");
   setLevels(node, container === tree ? 0 : Number(container.dataset.level) + 1);
   if (container !== tree) settle(container);
   else foldEarlierTrouble();
@@ -221,7 +224,7 @@ function change(node, item) {
   if (before === item.state) return;
   mark(node, "changed");
   // What just ended stays long enough to be seen ending.
-  if (ATTENTION.has(item.state)) settle(node);
+  if (ATTENTION.has(item.state) || item.state === "planned") settle(node);
   else setTimeout(() => node.isConnected && settle(node), FOLD_AFTER);
 }
 

@@ -75,7 +75,8 @@ async function refresh(part) {
 function stir({ kind, key }) {
   const concerns = (topic) => topic === kind || topic === `${kind}:${key}`;
   for (const part of parts()) if (part.dataset.follow.split(",").some(concerns)) stirred.add(part);
-  if (stirred.size) gather();
+  // A page that shows much of everything may wait a little longer.
+  if (stirred.size) gather(Math.min(...[...stirred].map((part) => Number(part.dataset.pause) || GATHER)));
 }
 
 function stirAll() {
@@ -122,7 +123,18 @@ function follow() {
   stream.open();
 }
 
+// Who wants scores later hears of nothing early: such a part asks again by itself, whatever happens meanwhile.
+for (const part of document.querySelectorAll("[data-again]")) {
+  setInterval(() => {
+    if (document.hidden || !part.isConnected) return;
+    stirred.add(part);
+    gather();
+  }, 1000 * Number(part.dataset.again));
+}
+
 addEventListener("animationend", (event) => event.animationName.startsWith("tint") && event.target.classList.remove("arrived"));
 // A page that puts another part in by itself says so.
 addEventListener("pressbox:parts", follow);
+// Somebody did something here that changes what is shown.
+addEventListener("pressbox:stir", stirAll);
 follow();

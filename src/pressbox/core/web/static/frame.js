@@ -1,7 +1,9 @@
 // What every page has: times that stay true, keys, the count of what runs, the colour switch. Pages work without it.
 import { keepTimes } from "./times.js";
 import { listenToKeys } from "./keyboard.js";
-import { showRunning } from "./pulse.js";
+import { listenToSearch } from "./search.js";
+import { showRunning, showUnread } from "./pulse.js";
+import { greetWorker } from "./phone.js";
 
 const SUMMARY_EVERY = 15_000;
 const YEAR = 31_536_000;
@@ -15,7 +17,11 @@ async function askWhatRuns() {
   if (document.visibilityState !== "visible") return;
   try {
     const answer = await fetch("/api/activity/summary", { headers: { Accept: "application/json" } });
-    if (answer.ok) showRunning(await answer.json());
+    if (!answer.ok) return;
+    const counts = await answer.json();
+    showUnread(counts);
+    // The activity page counts what runs by itself, from the stream.
+    if (!document.querySelector("[data-tree]")) showRunning(counts);
   } catch {
     // The server is away: the count stays as it is and the next round asks again.
   }
@@ -40,10 +46,13 @@ function rememberZone() {
 rememberZone();
 keepTimes();
 listenToKeys();
+listenToSearch();
 offerSchemes();
-// The activity page counts by itself, from the stream.
-if (document.querySelector("[data-pulse]") && !document.querySelector("[data-tree]")) {
+greetWorker();
+if (document.querySelector("[data-pulse]")) {
   askWhatRuns();
   setInterval(askWhatRuns, SUMMARY_EVERY);
   document.addEventListener("visibilitychange", askWhatRuns);
+  // A part of the page that lives heard of something: the counts may be other ones now.
+  addEventListener("pressbox:after", askWhatRuns);
 }

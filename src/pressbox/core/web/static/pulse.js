@@ -1,4 +1,12 @@
-// The quiet dot of the top line: how much runs, and whether something failed.
+// The counts of the top line: how much is unread and how much runs, and whether something failed.
+export function showUnread({ unread }) {
+  const count = document.querySelector("[data-unread-count] b");
+  const text = unread > 0 ? String(unread) : "";
+  if (count && count.textContent !== text) count.textContent = text;
+  // On the icon of the installed application; elsewhere browsers refuse.
+  navigator.setAppBadge?.(unread).catch(() => {});
+}
+
 export function showRunning({ running, failed }) {
   const pulse = document.querySelector("[data-pulse]");
   if (!pulse) return;

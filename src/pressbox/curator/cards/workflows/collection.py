@@ -26,8 +26,8 @@ with workflow.unsafe.imports_passed_through():
         context_workflow_id,
     )
     from pressbox.curator.context.workflow import ExtractEntryContextWorkflow
-    from pressbox.curator.library.domain.audiences import readers_of_entries
-    from pressbox.curator.library.domain.entries import EntryStatus
+    from pressbox.curator.library.audiences import readers_of_entries
+    from pressbox.curator.library.domain import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
     from pressbox.curator.models.waiting import call_until_available
     from pressbox.curator.text.plain_text import shorten

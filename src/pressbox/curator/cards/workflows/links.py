@@ -18,7 +18,7 @@ with workflow.unsafe.imports_passed_through():
         FetchLinksInput,
         LinkResult,
     )
-    from pressbox.curator.library.domain.audiences import readers_of_entry
+    from pressbox.curator.library.audiences import readers_of_entry
     from pressbox.curator.library.progress import ProgressReporter
     from pressbox.curator.text.plain_text import shorten
 

@@ -1,194 +1,171 @@
-"""AllFeedsIngestionWorkflow: ingests every feed that is due, page by page."""
+"""AllFeedsIngestionWorkflow: crawls every feed that is due, and sees that what waits is worked on."""
 
 import asyncio
 import math
-from collections.abc import Sequence
+from typing import Any
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, ChildWorkflowError, WorkflowAlreadyStartedError, is_cancelled_exception
-from temporalio.workflow import ParentClosePolicy
+from temporalio.exceptions import ActivityError, ChildWorkflowError, is_cancelled_exception
+from temporalio.workflow import ChildWorkflowHandle
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.core.audiences.contracts import EVERYONE
-    from pressbox.core.temporal.calls import call, call_locally, failure_reason, start_detached
-    from pressbox.curator.distil.activities import SettingsActivities
-    from pressbox.curator.distil.contracts import DISTIL_LEFTOVERS_WORKFLOW, ContentDistillationInput
+    from pressbox.core.contracts import Contract
+    from pressbox.core.temporal.calls import call, failure_reason, start_detached
+    from pressbox.curator.distil.contracts import ContentDistillationInput, ContentDistillationOutput, distil_shard_id
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
-    from pressbox.curator.ingest.activities import CrawlActivities, LeftoverActivities
+    from pressbox.curator.ingest.activities import LeftoverActivities
     from pressbox.curator.ingest.contracts import (
         AllFeedsIngestionInput,
         AllFeedsIngestionOutput,
         AllFeedsIngestionProgress,
-        AllFeedsState,
-        FeedPage,
-        Leftovers,
-        LeftoversInput,
-        ListFeedsInput,
-        ProbeFeedsInput,
-        ProbeFeedsResult,
-        SingleFeedIngestionInput,
-        feed_workflow_id,
+        CrawlPageInput,
+        DueWork,
+        DueWorkInput,
+        ScheduleFetchInput,
+        ScheduleFetchOutput,
+        fetch_shard_id,
     )
-    from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
-    from pressbox.curator.library.progress import ProgressReporter
+    from pressbox.curator.ingest.domain import count_shards
+    from pressbox.curator.ingest.page_activities import CrawlPages
+    from pressbox.curator.ingest.workflows.feed_run import FeedChain, FeedRun
+    from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
+    from pressbox.curator.library.contracts import ROWS_ARE_THE_QUEUE
     from pressbox.curator.search.contracts import EMBEDDING_WORKFLOW, EmbeddingBackfillInput
     from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, catch_up
+
+MOST_FAILURES = 3
 
 
 @workflow.defn
 class AllFeedsIngestionWorkflow:
-    """Probes a page of due feeds by conditional requests, and ingests those with news in a sliding window.
+    """Crawls the feeds that are due in several shards at once, and starts the shards that fetch and summarise.
 
-    Id `curator-ingest-…`; started by the schedule `curator-ingest`, or by hand. Continues as new for every page and
-    carries its counts over. A slow feed goes on by itself when its page is otherwise done, so it never holds up the
-    next page. At the end it takes up what earlier runs left, by state: articles, summaries, the index and vectors.
+    Id `curator-ingest-…`; started by the schedule `curator-ingest`, or by hand. A shard takes pages of whatever feeds
+    are due, so that all workers share one crawl; a feed costs no workflow. Articles become rows that wait: the shards
+    of `ScheduleFetchWorkflow` and `ContentDistillationWorkflow` take them from there, and go on when this run is over.
     """
 
     @workflow.init
     def __init__(self, input: AllFeedsIngestionInput) -> None:
-        self._input = input
-        began_at = input.state.began_at or workflow.info().start_time
-        self._state: AllFeedsState = input.state.model_copy(update={"began_at": began_at})
-        self._policy = input.policy
-        self._started = 0
-        first = AllFeedsIngestionProgress(
-            title="All sources", audience=EVERYONE, routine=input.routine and not input.state.pages
-        )
-        self._progress = ProgressReporter(first)
+        self._run = FeedRun(input)
+        self._fetching = self._distilling = 0
+        self._counters: list[asyncio.Task[None]] = []
 
     @workflow.query
     def get_progress(self) -> AllFeedsIngestionProgress:
-        return self._progress.current
+        return self._run.progress.current
 
     @workflow.run
     async def run(self, input: AllFeedsIngestionInput) -> AllFeedsIngestionOutput:
-        if input.auto_distill:
-            settings = await call_locally(SettingsActivities.get_app_settings)
-            self._policy = input.policy.model_copy(update={"target_language": settings.target_language})
-        page = await self._list_feeds()
-        # Before anything new begins, so that what is found was left by an earlier run.
-        left = Leftovers() if page.more else await self._find_leftovers(page)
-        with_work = await self._probe(page)
-        await self._ingest((*with_work, *left.feed_ids))
-        if page.more:
-            state = self._state.model_copy(update={"after_feed_id": page.feed_ids[-1]})
-            workflow.continue_as_new(input.model_copy(update={"state": state}))
-        await self._finish(left)
-        self._progress.complete(message="")
-        state = self._state
-        return AllFeedsIngestionOutput(
-            feeds=state.feeds_completed, feeds_failed=state.feeds_failed, entries_created=state.entries_created
-        )
+        if not workflow.patched(ROWS_ARE_THE_QUEUE):
+            return await FeedChain(self._run).run()
+        run = self._run
+        first = run.state.pages == 0
+        wanted = DueWorkInput(only_due=input.only_due or not first, policy=run.policy)
+        due = await call(LeftoverActivities.find_due_work, wanted)
+        if due.feeds:
+            run.count(feeds_total=run.state.feeds_completed + due.feeds)
+            run.report(current_step="probe", message=f"Asking {due.feeds} sources")
+        if due.to_fetch or due.to_distil:
+            await self._work_on(due.to_fetch, due.to_fetch + due.to_distil)
+        await self._crawl_all(due)
+        if workflow.info().is_continue_as_new_suggested():
+            workflow.continue_as_new(input.model_copy(update={"state": run.state}))
+        await self._finish(due)
+        return run.complete()
 
-    async def _list_feeds(self) -> FeedPage:
-        wanted = ListFeedsInput(
-            after_feed_id=self._state.after_feed_id,
-            limit=self._policy.page_size,
-            due_at=self._state.began_at,
-            only_due=self._input.only_due,
-        )
-        page = await call(CrawlActivities.list_feeds, wanted)
-        total = self._state.feeds_total if self._state.pages else page.total
-        self._count(pages=self._state.pages + 1, feeds_total=max(total, self._state.feeds_completed))
-        return page
+    async def _crawl_all(self, due: DueWork) -> None:
+        policy = self._run.policy
+        shards = count_shards(due.feeds, policy.smallest_page, policy.feeds_at_once)
+        limit = min(policy.page_size, math.ceil(due.feeds / max(shards, 1)))
+        # What becomes due meanwhile is for the next run: with short intervals this one would never end.
+        enough = self._run.state.feeds_completed + due.feeds
+        await asyncio.gather(*(self._crawl(shard, limit, enough) for shard in range(shards)))
 
-    async def _find_leftovers(self, page: FeedPage) -> Leftovers:
-        wanted = LeftoversInput(limit=self._policy.page_size, without=page.feed_ids, policy=self._policy)
-        return await call(LeftoverActivities.get_leftovers, wanted)
-
-    async def _probe(self, page: FeedPage) -> Sequence[int]:
-        if not page.feed_ids:
-            return ()
-        self._report(current_step="probe", message=f"Asking {len(page.feed_ids)} sources")
-        wanted = ProbeFeedsInput(feed_ids=page.feed_ids, policy=self._policy)
-        try:
-            probed = await call(CrawlActivities.probe_feeds, wanted)
-        except ActivityError as error:
-            if is_cancelled_exception(error):
-                raise
-            # The feeds stay due, and the next page is not to blame.
-            workflow.logger.warning("A page of feeds is left for the next run: %s", failure_reason(error))
-            probed = ProbeFeedsResult(failed=len(page.feed_ids))
-        # Feeds with news are complete when their own workflow is.
-        self._count(
-            feeds_completed=self._state.feeds_completed + max(len(page.feed_ids) - len(probed.with_work), 0),
-            feeds_failed=self._state.feeds_failed + probed.failed,
-            entries_created=self._state.entries_created + probed.created,
-        )
-        return probed.with_work
-
-    async def _ingest(self, feed_ids: Sequence[int]) -> None:
-        if not feed_ids:
-            return
-        self._report(routine=False, current_step="ingest", message="")
-        window = asyncio.Semaphore(self._policy.feeds_at_once)
-        feeds = [asyncio.create_task(self._ingest_one(feed_id, window)) for feed_id in feed_ids]
-        await workflow.wait_condition(lambda: self._started == len(feeds))
-        done, _ = await workflow.wait(feeds, timeout=self._policy.page_patience.total_seconds())
-        for feed in done:
-            # Only a cancellation is raised here.
-            await feed
-
-    async def _ingest_one(self, feed_id: int, window: asyncio.Semaphore) -> None:
-        async with window:
-            self._started += 1
+    async def _crawl(self, shard: int, limit: int, enough: int) -> None:
+        # One shard waits for feeds whose turn comes soon; the others would only wait beside it.
+        wanted = CrawlPageInput(limit=limit, shard=shard, lingers=shard == 0, policy=self._run.policy)
+        failures = 0
+        while failures < MOST_FAILURES:
             try:
-                done = await workflow.execute_child_workflow(
-                    SingleFeedIngestionWorkflow.run,
-                    SingleFeedIngestionInput(
-                        feed_id=feed_id,
-                        enable_content_fetch=self._input.enable_content_fetch,
-                        auto_distill=self._input.auto_distill,
-                        crawled=True,
-                        parent_workflow_id=workflow.info().workflow_id,
-                        policy=self._policy,
-                    ),
-                    id=feed_workflow_id(feed_id),
-                    parent_close_policy=ParentClosePolicy.ABANDON,
-                )
-            except WorkflowAlreadyStartedError:
-                # It was started by hand, or takes longer than the time between two runs.
-                self._count(feeds_completed=self._state.feeds_completed + 1)
-            except ChildWorkflowError as error:
+                page = await call(CrawlPages.crawl_due_feeds, wanted)
+            except ActivityError as error:
                 if is_cancelled_exception(error):
                     raise
-                workflow.logger.warning("Feed %s is left for the next run: %s", feed_id, failure_reason(error))
-                self._count(feeds_completed=self._state.feeds_completed + 1, feeds_failed=self._state.feeds_failed + 1)
-            else:
-                self._count(
-                    feeds_completed=self._state.feeds_completed + 1,
-                    contents_fetched=self._state.contents_fetched + done.contents_fetched,
-                    entries_distilled=self._state.entries_distilled + done.entries_distilled,
-                )
+                # Its feeds stay due, and are left alone while they are leased: the next page is not to blame.
+                workflow.logger.warning("A page of feeds is left for the next run: %s", failure_reason(error))
+                failures += 1
+                # Under another name, which does not take over what this one had.
+                wanted = wanted.model_copy(update={"shard": wanted.shard + self._run.policy.feeds_at_once})
+                self._run.add(feeds_failed=limit)
+                continue
+            self._count(page.crawled, page.failed, page.created)
+            if page.created or page.updated:
+                await self._work_on(page.created + page.updated, page.created + page.updated)
+            if not page.waiting or not (page.crawled or wanted.lingers):
+                return
+            if self._run.state.feeds_completed >= enough:
+                return
 
-    async def _finish(self, left: Leftovers) -> None:
-        if left.undistilled and self._input.auto_distill:
-            waiting = ContentDistillationInput(policy=self._policy)
-            await start_detached(ContentDistillationWorkflow, waiting, DISTIL_LEFTOVERS_WORKFLOW)
-        if left.unindexed:
-            await catch_up(self._policy.index_batch)
-        if left.unembedded:
-            backfill = EmbeddingBackfillInput(batch_size=self._policy.embedding_batch, routine=True)
+    def _count(self, crawled: int, failed: int, created: int) -> None:
+        run = self._run
+        completed = run.state.feeds_completed + crawled
+        pages = math.ceil(completed / run.policy.page_size)
+        total = max(run.state.feeds_total, completed)
+        run.count(pages=max(pages, run.state.pages), feeds_completed=completed, feeds_total=total)
+        run.add(feeds_failed=failed, entries_created=created)
+
+    async def _work_on(self, to_fetch: int, to_distil: int) -> None:
+        """Start as many shards as there is work for; those that run already find it themselves."""
+        run, policy = self._run, self._run.policy
+        run.report(routine=False, current_step="ingest", message="")
+        own_id = workflow.info().workflow_id
+        wanted = count_shards(to_fetch, policy.entries_per_fetch, policy.feeds_at_once)
+        for shard in range(self._fetching, wanted):
+            fetch = ScheduleFetchInput(
+                shard=shard,
+                from_feed=not run.input.enable_content_fetch,
+                auto_distill=run.input.auto_distill,
+                parent_workflow_id=own_id,
+                policy=policy,
+            )
+            await self._start(ScheduleFetchWorkflow, fetch, fetch_shard_id(shard), ScheduleFetchOutput)
+        self._fetching = max(self._fetching, wanted)
+        wanted = count_shards(to_distil, policy.distil_page, policy.feeds_at_once) if run.input.auto_distill else 0
+        for shard in range(self._distilling, wanted):
+            distil = ContentDistillationInput(lingers=shard == 0, parent_workflow_id=own_id, policy=policy)
+            await self._start(ContentDistillationWorkflow, distil, distil_shard_id(shard), ContentDistillationOutput)
+        self._distilling = max(self._distilling, wanted)
+
+    async def _start(self, kind: type, input: Contract, workflow_id: str, result_type: type[Contract]) -> None:
+        child = await start_detached(kind, input, workflow_id, result_type)
+        if child is not None:
+            self._counters.append(asyncio.create_task(self._add_up(child)))
+
+    async def _add_up(self, child: ChildWorkflowHandle[Any, Any]) -> None:
+        """Count what a shard did, if it ends while this run lasts."""
+        try:
+            done = await child
+        except ChildWorkflowError as error:
+            if is_cancelled_exception(error):
+                raise
+            workflow.logger.warning("A shard ended early; what it left waits: %s", failure_reason(error))
+            return
+        if isinstance(done, ScheduleFetchOutput):
+            self._run.add(contents_fetched=done.fetched)
+        else:
+            self._run.add(entries_distilled=done.distilled)
+
+    async def _finish(self, due: DueWork) -> None:
+        policy = self._run.policy
+        if self._counters:
+            # For people who watch, and no longer than that: shards go on by themselves.
+            done, _ = await workflow.wait(self._counters, timeout=policy.page_patience.total_seconds())
+            for counted in done:
+                # Only a cancellation is raised here.
+                await counted
+        if due.unindexed:
+            await catch_up(policy.index_batch)
+        if due.unembedded:
+            backfill = EmbeddingBackfillInput(batch_size=policy.embedding_batch, routine=True)
             await start_detached(EmbeddingBackfillWorkflow, backfill, EMBEDDING_WORKFLOW)
-
-    def _count(self, **changes: int) -> None:
-        self._state = self._state.model_copy(update=changes)
-        self._report()
-
-    def _report(self, **changes: object) -> None:
-        state = self._state
-        pages = max(math.ceil(state.feeds_total / self._policy.page_size), state.pages)
-        self._progress.update(
-            done=state.feeds_completed,
-            # Feeds with leftovers come in addition to those that were due.
-            total=max(state.feeds_total, state.feeds_completed),
-            feeds_total=state.feeds_total,
-            feeds_completed=state.feeds_completed,
-            feeds_failed=state.feeds_failed,
-            current_batch=state.pages,
-            total_batches=pages,
-            entries_created=state.entries_created,
-            contents_fetched=state.contents_fetched,
-            entries_distilled=state.entries_distilled,
-            **changes,
-        )

@@ -5,7 +5,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.temporal.calls import call, failure_reason
-    from pressbox.curator.distil.contracts import ContentDistillationInput, distil_workflow_id
+    from pressbox.curator.distil.contracts import ContentDistillationInput, DistilledEntries, distil_workflow_id
     from pressbox.curator.distil.workflow import ContentDistillationWorkflow
     from pressbox.curator.ingest.activities import FetchActivities
     from pressbox.curator.ingest.contracts import (
@@ -16,8 +16,8 @@ with workflow.unsafe.imports_passed_through():
         ReprocessEntriesOutput,
         ReprocessEntriesProgress,
     )
-    from pressbox.curator.library.domain.audiences import readers_of_entries
-    from pressbox.curator.library.domain.entries import EntryStatus
+    from pressbox.curator.library.audiences import readers_of_entries
+    from pressbox.curator.library.domain import EntryStatus
     from pressbox.curator.library.progress import EntryStates, ProgressReporter
 
 
@@ -33,6 +33,7 @@ class ReprocessEntriesWorkflow:
         self._input = input
         self._articles = EntryStates()
         self._fetched = self._failed = 0
+        self._distilled: set[int] = set()
         first = ReprocessEntriesProgress(
             title="Articles again",
             audience=readers_of_entries(input.entry_ids),
@@ -44,6 +45,15 @@ class ReprocessEntriesWorkflow:
     @workflow.query
     def get_progress(self) -> ReprocessEntriesProgress:
         return self._progress.current
+
+    @workflow.signal
+    def entries_distilled(self, done: DistilledEntries) -> None:
+        for entry_id in done.distilled:
+            self._articles.put(entry_id, EntryStatus.COMPLETED)
+        for entry in done.failed:
+            self._articles.put(entry.entry_id, EntryStatus.ERROR, entry.title, entry.error)
+        self._distilled.update(done.distilled)
+        self._report()
 
     @workflow.run
     async def run(self, input: ReprocessEntriesInput) -> ReprocessEntriesOutput:
@@ -85,7 +95,9 @@ class ReprocessEntriesWorkflow:
         own_id = workflow.info().workflow_id
         done = await workflow.execute_child_workflow(
             ContentDistillationWorkflow.run,
-            ContentDistillationInput(entry_ids=tuple(entry_ids), parent_workflow_id=own_id, policy=self._input.policy),
+            ContentDistillationInput(
+                entry_ids=tuple(entry_ids), signal_parent=True, parent_workflow_id=own_id, policy=self._input.policy
+            ),
             id=distil_workflow_id(own_id, 1),
         )
         self._failed += done.failed
@@ -95,6 +107,7 @@ class ReprocessEntriesWorkflow:
         self._progress.update(
             done=self._fetched + self._failed,
             entries_fetched=self._fetched,
+            entries_distilled=len(self._distilled),
             entry_progress=self._articles.copy(),
             **changes,
         )

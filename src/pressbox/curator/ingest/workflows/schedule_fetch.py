@@ -9,7 +9,7 @@ from temporalio.exceptions import ChildWorkflowError, is_cancelled_exception
 from temporalio.workflow import ChildWorkflowHandle
 
 with workflow.unsafe.imports_passed_through():
-    from pressbox.core.temporal.calls import failure_reason, start_detached
+    from pressbox.core.temporal.calls import call, failure_reason, start_detached
     from pressbox.curator.distil.contracts import (
         ContentDistillationInput,
         ContentDistillationOutput,
@@ -20,22 +20,26 @@ with workflow.unsafe.imports_passed_through():
         ArrivedArticles,
         DomainFetchInput,
         EntryToFetch,
+        FetchPageInput,
+        FetchTally,
         ScheduleFetchInput,
         ScheduleFetchOutput,
         ScheduleFetchProgress,
         domain_workflow_id,
     )
-    from pressbox.curator.ingest.workflows.domain_fetch import DomainFetchWorkflow
-    from pressbox.curator.library.domain.audiences import readers_of_feed
+    from pressbox.curator.ingest.page_activities import FetchPages
+    from pressbox.curator.ingest.workflows.fetch import DomainFetchWorkflow
+    from pressbox.curator.library.audiences import readers_of_feed
     from pressbox.curator.library.progress import ProgressReporter
 
 
 @workflow.defn
 class ScheduleFetchWorkflow:
-    """Groups articles by host, fetches from all hosts at once, and starts summaries in batches meanwhile.
+    """Takes pages of articles that wait, whatever feed they are of, until none has its turn soon.
 
-    Id `fetch-feed-{feed_id}-{round}`; child of `SingleFeedIngestionWorkflow`. A batch is started when it is full, when
-    the last one was started a while ago, or at the end. Summaries are detached: they may end after this workflow.
+    Id `curator-fetch-{shard}`; started by `AllFeedsIngestionWorkflow`, as many as there are pages, and goes on when
+    that run is over. With entries instead of a shard it fetches these, with a child for every host and summaries in
+    batches meanwhile: that is how runs go on that began before rows were the queue.
     """
 
     @workflow.init
@@ -45,7 +49,8 @@ class ScheduleFetchWorkflow:
         self._announced: set[int] = set()
         self._batches = 0
         self._last_batch_at: float | None = None
-        self._fetched = self._failed = self._distilled = self._domains_done = 0
+        self._fetched, self._failed = input.state.fetched, input.state.failed
+        self._distilled = self._domains_done = 0
         self._counters: list[asyncio.Task[None]] = []
         self._by_domain: dict[str, list[EntryToFetch]] = defaultdict(list)
         for entry in input.entries:
@@ -76,6 +81,8 @@ class ScheduleFetchWorkflow:
 
     @workflow.run
     async def run(self, input: ScheduleFetchInput) -> ScheduleFetchOutput:
+        if input.shard is not None:
+            return await self._fetch_pages(input.shard)
         fetching = asyncio.create_task(self._fetch_all())
         while not fetching.done():
             await workflow.wait_condition(lambda: fetching.done() or self._batch_is_ready())
@@ -86,6 +93,34 @@ class ScheduleFetchWorkflow:
             await self._distil()
         self._progress.complete(message="")
         return ScheduleFetchOutput(fetched=self._fetched, failed=self._failed, distilled=self._distilled)
+
+    async def _fetch_pages(self, shard: int) -> ScheduleFetchOutput:
+        wanted = FetchPageInput(
+            from_feed=self._input.from_feed,
+            limit=self._input.policy.entries_per_fetch,
+            # One shard waits for hosts whose turn comes soon; the others would only wait beside it.
+            lingers=shard == 0,
+            policy=self._input.policy,
+        )
+        while True:
+            page = await call(FetchPages.fetch_due_contents, wanted)
+            self._fetched += page.fetched
+            self._failed += page.failed
+            done = self._fetched + self._failed
+            self._progress.update(
+                done=done,
+                total=done + page.waiting,
+                total_entries=done + page.waiting,
+                entries_fetched=self._fetched,
+                entries_failed=self._failed,
+            )
+            if not page.waiting or not (wanted.lingers or page.fetched or page.failed):
+                break
+            if workflow.info().is_continue_as_new_suggested():
+                tally = FetchTally(fetched=self._fetched, failed=self._failed)
+                workflow.continue_as_new(self._input.model_copy(update={"state": tally}))
+        self._progress.complete(message="")
+        return ScheduleFetchOutput(fetched=self._fetched, failed=self._failed)
 
     async def _fetch_all(self) -> None:
         await asyncio.gather(*(self._fetch(domain, entries) for domain, entries in self._by_domain.items()))

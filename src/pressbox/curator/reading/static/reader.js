@@ -121,7 +121,16 @@ function show(page) {
   const title = pane.querySelector("h1")?.textContent;
   if (title) document.title = `${title} · Pressbox`;
   scrollTo(0, 0);
+  reachWideParts();
   dispatchEvent(new CustomEvent("pressbox:parts"));
+}
+
+// What is wider than the column scrolls inside it, and keys scroll only what they can reach.
+function reachWideParts() {
+  for (const part of pane.querySelectorAll(".article :is(table, pre)")) {
+    if (part.scrollWidth > part.clientWidth) part.tabIndex = 0;
+    else part.removeAttribute("tabindex");
+  }
 }
 
 function step(by, opens) {
@@ -281,5 +290,7 @@ addEventListener("pressbox:after", () => {
   watchMore();
 });
 
+addEventListener("resize", reachWideParts);
+reachWideParts();
 if (chosen) rowOf(chosen)?.scrollIntoView({ block: "nearest" });
 watchMore();

@@ -1,4 +1,4 @@
-"""Finds the words of a query in a text, and the snippet with most of them, as escaped HTML with <mark>. Pure."""
+"""Finds the words of a query in a text, and the snippet that a hit shows of its entry, as escaped HTML. Pure."""
 
 import re
 from bisect import bisect_right
@@ -16,7 +16,8 @@ from pressbox.curator.search.domain.query import (
     halves,
     typo_matcher,
 )
-from pressbox.curator.text.words import LETTER, Word, fold, fold_lengths
+from pressbox.curator.search.ports import Hit, IndexDocument
+from pressbox.curator.text.words import LETTER, Word, compose, fold, fold_lengths
 
 SNIPPET_LENGTH = 240
 # How far before its first word a snippet begins.
@@ -213,3 +214,43 @@ def _drop_overlaps(spans: Sequence[Span]) -> tuple[Span, ...]:
         if not done or span.start >= done[-1].end:
             done.append(span)
     return tuple(done)
+
+
+# Nobody reads further, and no index needs more.
+LONGEST_TEXT = 200_000
+
+
+@dataclass(frozen=True)
+class ShownText:
+    """The texts that a hit shows, with the words of the query highlighted."""
+
+    title: str
+    summary: str
+    content: str
+    feed_content: str
+
+
+def text_to_show(entry: IndexDocument) -> ShownText:
+    return ShownText(
+        title=compose(entry.title),
+        summary=compose(entry.summary),
+        content=compose(entry.filtered_content[:LONGEST_TEXT]),
+        feed_content=compose(entry.feed_content[:LONGEST_TEXT]),
+    )
+
+
+def show_hit(entry_id: int, score: float, shown: ShownText, highlighter: Highlighter) -> Hit:
+    title = text_html(highlighter.find(shown.title, Field.TITLE))
+    return Hit(entry_id, score, title, snippet_html(_best_text(shown, highlighter)))
+
+
+def _best_text(shown: ShownText, highlighter: Highlighter) -> Highlights:
+    """Return the text with most words of the query, or the summary when none has any."""
+    best = Highlights(shown.summary or shown.content or shown.feed_content, ())
+    for text in filter(None, (shown.content, shown.summary, shown.feed_content)):
+        found = highlighter.find(text)
+        if len(found.clauses) > len(best.clauses):
+            best = found
+        if len(best.clauses) == highlighter.clauses:
+            break
+    return best

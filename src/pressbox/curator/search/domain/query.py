@@ -1,4 +1,4 @@
-"""Search queries and questions: what people type, parsed. Pure.
+"""Search queries and questions: what people type, parsed, and words one typo away from another. Pure.
 
 A query is what somebody types into the search field. Anything can be typed; nothing is an error.
 
@@ -8,15 +8,16 @@ A query is what somebody types into the search field. Anything can be typed; not
     author:name  title:word
 
 A question is answered from passages; its terms are the words that carry meaning.
+
+An index that has no automaton over its dictionary looks them up one by one: some hundreds, of which few exist.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntEnum, StrEnum
 
-from pressbox.curator.text.stop_words import STOP_WORDS
-from pressbox.curator.text.words import Word, fold, split_pairs, split_words
+from pressbox.curator.text.words import STOP_WORDS, Word, fold, split_pairs, split_words
 
 LONGEST_QUERY = 400
 MOST_CLAUSES = 16
@@ -32,8 +33,7 @@ MOST_TERMS = 24
 FOLLOW_UP_TERMS = 6
 
 _PIECE = re.compile(
-    r"""(?P<excluded>-?)(?:(?P<field>author|title):)?(?:["“„«](?P<quoted>[^"“”„«»]*)(?:["“”»]|$)|(?P<plain>[^\s"“„«]+))""",
-    re.IGNORECASE,
+    r"""(?P<excluded>-?)(?:(?P<field>(?i:author|title)):)?(?:["“„«](?P<quoted>[^"“”„«»]*)(?:["“”»]|$)|(?P<plain>[^\s"“„«]+))"""
 )
 
 
@@ -66,6 +66,21 @@ class SearchQuery:
         return tuple(clause for clause in self.clauses if clause.excluded)
 
 
+class Tolerance(IntEnum):
+    """How much a search forgives. A later step is slower and less relevant, and counts only where little was found."""
+
+    EXACT = 0
+    PREFIXES = 1
+    TYPOS = 2
+    # Also in what was put in quotes.
+    TYPOS_IN_QUOTES = 3
+
+
+# With fewer exact hits than this, prefixes count too; with fewer hits than that, words with a typo as well.
+ENOUGH_EXACT = 100
+ENOUGH = 10
+
+
 def parse_query(text: str) -> SearchQuery:
     clauses: list[Clause] = []
     for piece in _PIECE.finditer(text[:LONGEST_QUERY]):
@@ -89,6 +104,31 @@ def allows_typo(word: Word) -> bool:
 
 def allows_prefix_typo(word: Word) -> bool:
     return allows_typo(word) and len(word.text) >= SHORTEST_PREFIX_TYPO
+
+
+def next_tolerance(query: SearchQuery, tolerance: Tolerance, total: int) -> Tolerance | None:
+    """Return the step to take after one that found so many, or None when that was enough or nothing is left to try."""
+    words = [word for clause in query.included for word in clause.words]
+    if tolerance is Tolerance.EXACT:
+        return Tolerance.PREFIXES if total < ENOUGH_EXACT and any(map(allows_prefix, words)) else None
+    if tolerance is Tolerance.PREFIXES and total < ENOUGH and any(map(allows_typo, words)):
+        return Tolerance.TYPOS if total else Tolerance.TYPOS_IN_QUOTES
+    return None
+
+
+def is_one_character(clause: Clause) -> bool:
+    """True for one character of a script without spaces: every character begins a pair."""
+    return len(clause.words) == 1 and clause.words[0].unspaced and len(clause.words[0].text) == 1
+
+
+def positioned_terms(clause: Clause) -> list[tuple[int, str]]:
+    """Return the terms of a clause as the index has them, with their positions, counted from the first."""
+    first = clause.words[0].position
+    return [
+        (word.position - first + place, term)
+        for word in clause.words
+        for place, term in enumerate(split_pairs(word.text) if word.unspaced else (word.text,))
+    ]
 
 
 def typo_matcher(word: Word) -> Callable[[str], bool]:
@@ -158,3 +198,24 @@ def _terms(text: str, unspaced: bool) -> tuple[str, ...]:
     if unspaced:
         return split_pairs(text)
     return (text,) if len(text) > 1 or text.isdigit() else ()
+
+
+# Letters as they are after folding. Another script gets the letters of the word itself: swaps, doubled and lost ones.
+_ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyzæøłđ",
+    "абвгдежзиклмнопрстуфхцчшщъыьэюяієґђјљњћџ",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+    "אבגדהוזחטיךכלםמןנסעףפץצקרשת",
+    "ابتثجحخدذرزسشصضطظعغفقكلمنهويءىة",
+)
+
+
+def one_typo_away(word: str) -> frozenset[str]:
+    """Return the word, and each that one letter more, less or different, or two swapped, turn it into."""
+    letters = next((alphabet for alphabet in _ALPHABETS if set(alphabet).intersection(word)), "".join(set(word)))
+    cuts = [(word[:at], word[at:]) for at in range(len(word) + 1)]
+    less = {head + tail[1:] for head, tail in cuts if tail}
+    swapped = {head + tail[1] + tail[0] + tail[2:] for head, tail in cuts if len(tail) > 1}
+    different = {head + letter + tail[1:] for head, tail in cuts if tail for letter in letters}
+    more = {head + letter + tail for head, tail in cuts for letter in letters}
+    return frozenset({word, *less, *swapped, *different, *more})

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 
 from pressbox.core.errors import ConflictError
 from pressbox.core.logs import get_logger
-from pressbox.curator.search.domain.identity import FoundIndex
-from pressbox.curator.search.index.folder import IndexFolder, map_errors
-from pressbox.curator.search.index.schema import ID, build_document, build_schema
-from pressbox.curator.search.ports import IndexDocument
+from pressbox.curator.search.index.folder import ID, IndexFolder, build_document, build_schema, map_errors
+from pressbox.curator.search.ports import FoundIndex, IndexDocument
 
 if TYPE_CHECKING:
     import tantivy

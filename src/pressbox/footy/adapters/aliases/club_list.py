@@ -4,10 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import resources
+from zlib import crc32
 
 from pressbox.footy.adapters.aliases.countries import country_code, country_names, is_same_country, may_share_a_league
+from pressbox.footy.domain.directory import Entry, searched_text
 from pressbox.footy.domain.names import fold
 from pressbox.footy.domain.team_names import KnownName, rank_aliases, split_section, strip_legal_form
+from pressbox.footy.domain.views import FollowKind
 from pressbox.footy.ports.storage import Aliases, TeamName
 
 SOURCE = "club list"
@@ -21,6 +24,18 @@ _FILES = ("teams.tsv", "clubs.tsv")
 class _Club:
     country: str
     names: tuple[str, ...]
+
+    @property
+    def id(self) -> int:
+        """Negative, and the same for ever: API-Football numbers its teams upwards from 1."""
+        return -1 - (crc32(f"{self.country}/{self.names[0]}".encode()) & 0x3FFFFFFF)
+
+    @property
+    def entry(self) -> Entry:
+        country = "" if self.country == WORLD else self.country.replace("-n-", "-and-").replace("-", " ").title()
+        return Entry(
+            FollowKind.TEAM, self.id, strip_legal_form(self.names[0]), country.replace(" And ", " and "), self.names[1:]
+        )
 
 
 class ClubList:
@@ -36,6 +51,37 @@ class ClubList:
         if section.women:
             known.append(KnownName(f"{section.club} Women", main=True))
         return Aliases(rank_aliases(section.club, known), SOURCE)
+
+    def search(self, words: Sequence[str]) -> Sequence[Entry]:
+        """Clubs and national teams that have all of these plain words in a name or the country."""
+        found = self._entries
+        for word in words:
+            found = [pair for pair in found if word in pair[1]]
+        return [entry for entry, _ in found]
+
+    def load_entry(self, listed_id: int) -> Entry | None:
+        return next((entry for entry, _ in self._entries if entry.id == listed_id), None)
+
+    def identify(self, team: TeamName) -> frozenset[int]:
+        """The ids under which this list has a team of API-Football; none for women's, youth and reserve teams."""
+        section = split_section(team.name)
+        if section.women or section.other:
+            return frozenset()
+        found = self._find(section.club, team.country)
+        return frozenset(club.id for club in (found if country_code(team.country) else found[:1]))
+
+    @cached_property
+    def _entries(self) -> Sequence[tuple[Entry, str]]:
+        """One for each club: our own list has some that the other has too, under a name that it has among others."""
+        seen: set[tuple[str, str]] = set()
+        entries = []
+        for club in _read_clubs():
+            keys = {(club.country, _key(name)) for name in club.names}
+            if (club.country, _key(club.names[0])) in seen:
+                continue
+            seen |= keys
+            entries.append((club.entry, searched_text(club.entry)))
+        return entries
 
     def _find(self, name: str, country: str) -> Sequence[_Club]:
         """Clubs of this name that may play in the country's league. Namesakes are not mixed: better none than another.

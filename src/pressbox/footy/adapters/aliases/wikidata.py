@@ -5,16 +5,17 @@ service. An outage raises; only an answer without a team means that there is non
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from pydantic import Field
 
 from pressbox.core.http.client import GuardedClient
 from pressbox.footy.adapters.aliases.countries import country_code, country_names, may_share_a_league
-from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
-from pressbox.footy.domain.errors import SourceError
+from pressbox.footy.adapters.sources.client import Clock, ModelT, SourceClient, SourceModel, utc_now
+from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.domain.names import fold
 from pressbox.footy.domain.team_names import KnownName, Section, rank_aliases, split_section, strip_legal_form
 from pressbox.footy.ports.storage import Aliases, TeamName
@@ -25,6 +26,9 @@ LANGUAGES = ("en", "mul", "de", "es", "fr", "it", "pt", "nl")
 # Association football club, men's team, women's team; national team, that of men, that of women.
 _KINDS = ("Q476028", "Q103229495", "Q51481377", "Q6979593", "Q135408445", "Q23905105")
 _ENTITY = re.compile(r"Q[1-9][0-9]*")
+_BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
+BUSY_PAUSE = timedelta(seconds=10)
+NO_CONTACT = "refuses our requests (403). Set PRESSBOX_HTTP_CONTACT, so that its operators know whom to write to."
 # Reserves, youth and women have names like those of the first team, and goals of their own.
 _WOMEN = re.compile(r"\b(women|women's|ladies|femenin[oai]|feminin[oae]s?|frauen|femminile)\b")
 _OTHER_TEAM = re.compile(r"\b(ii|iii|b|u-?\d\d|under-?\d\d|reserves?|youth|academy)\b")
@@ -129,20 +133,29 @@ class Wikidata:
             "format": "json",
             "formatversion": "2",
         }
-        page = await self._client.get(f"{self._search_url}?{urlencode(parameters)}", SearchPage)
+        page = await self._get(f"{self._search_url}?{urlencode(parameters)}", SearchPage)
         if page.query is None:
             code = page.error.code if page.error else "no answer"
+            if code in _BUSY:
+                raise SourceBusyError(f"{NAME}: too busy at the moment ({code}).", retry_after=BUSY_PAUSE)
             raise SourceError(f"{NAME}: the search failed ({code}).")
         return [hit.title for hit in page.query.search if _ENTITY.fullmatch(hit.title)]
 
     async def _load_entries(self, entities: Sequence[str]) -> dict[str, Entry]:
         address = f"{self._query_url}?{urlencode({'query': names_query(entities), 'format': 'json'})}"
-        page = await self._client.get(address, QueryPage, headers={"Accept": "application/sparql-results+json"})
+        page = await self._get(address, QueryPage, {"Accept": "application/sparql-results+json"})
         entries: dict[str, Entry] = {}
         for binding in self._client.parse_each(page.results.bindings, Binding):
             entity = binding.team.value.rpartition("/")[2]
             entries[entity] = entries.get(entity, Entry()).add(binding)
         return entries
+
+    async def _get(self, url: str, shape: type[ModelT], headers: Mapping[str, str] | None = None) -> ModelT:
+        try:
+            return await self._client.get(url, shape, headers=headers)
+        except SourceLoginError as error:
+            # There is no login here: it refuses programs that do not say whom to write to.
+            raise SourceRefusedError(f"{NAME}: {NO_CONTACT}") from error
 
 
 def choose_entry(section: Section, country: str, entries: Sequence[Entry]) -> Entry | None:

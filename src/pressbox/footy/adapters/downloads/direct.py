@@ -78,14 +78,17 @@ async def _receive(answer: StreamedResponse, receiver: Receiver) -> None:
         await receiver.take(bytes(waiting))
 
 
-def _check_answer(answer: StreamedResponse) -> None:
-    status = answer.status
+def check_status(status: int) -> None:
     if status == httpx.codes.TOO_MANY_REQUESTS:
         raise RateLimitedError("The clip's server asks us to slow down.")
     if status in _NOT_FOR_US:
         raise ClipGoneError(f"The clip is gone or not public ({status}).")
     if status != httpx.codes.OK:
         raise TransientError(f"The clip's server answered {status}.")
+
+
+def _check_answer(answer: StreamedResponse) -> None:
+    check_status(answer.status)
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind in _PLAYLIST_TYPES:
         raise PlaylistError

@@ -11,8 +11,10 @@ from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
 from pressbox.core.logs import get_logger
+from pressbox.footy.adapters.downloads.dash import UnsupportedPlaylistError
 from pressbox.footy.adapters.downloads.direct import PlaylistError, copy_file, fetch_file
 from pressbox.footy.adapters.downloads.files import VIDEO_FILE, remove_on_failure
+from pressbox.footy.adapters.downloads.joined import JoinSound, fetch_joined
 from pressbox.footy.adapters.downloads.pages import fetch_from_page
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
@@ -23,13 +25,14 @@ from pressbox.footy.x.session import StoredSession
 log = get_logger(__name__)
 
 PAGES_AT_ONCE = 3
+DASH_ENDING = ".mpd"
 _HOSTS_OF_X = ("x.com", "twitter.com")
 
 
 class ClipDownloader:
     """`archive` is the folder of the `folder` source, the only place on this machine that is read.
 
-    `session` is the login at X, which pages of X get.
+    `session` is the login at X, which pages of X get. `join` puts picture and sound of two files into one.
     """
 
     def __init__(
@@ -38,7 +41,9 @@ class ClipDownloader:
         proxy: GuardedProxy,
         archive: Path | None = None,
         session: StoredSession | None = None,
+        join: JoinSound | None = None,
     ) -> None:
+        self._join = join
         self._session = session
         self._http = http
         self._proxy = proxy
@@ -60,8 +65,12 @@ class ClipDownloader:
         if video.media_url is None and not VIDEO_FILE.search(urlsplit(url).path):
             return await self._from_page(url, target, limits, deadline)
         try:
+            if self._join is not None and urlsplit(url).path.endswith(DASH_ENDING):
+                return await fetch_joined(
+                    self._http, url, target, limits, lambda: timedelta(seconds=_seconds_left(deadline)), self._join
+                )
             return await fetch_file(self._http, url, target, limits)
-        except PlaylistError:
+        except (PlaylistError, UnsupportedPlaylistError):
             return await self._from_page(url, target, limits, deadline)
         except (ClipGoneError, NotAVideoError):
             # The address of a file may expire within minutes; that of its page stays.
@@ -78,7 +87,7 @@ class ClipDownloader:
         try:
             rest = replace(limits, time=timedelta(seconds=_seconds_left(deadline)))
             cookies = await asyncio.to_thread(self.load_cookies, url)
-            return await fetch_from_page(self._proxy, url, target, rest, cookies)
+            return await fetch_from_page(self._proxy, url, target, rest, cookies, self._join)
         finally:
             self._pages.release()
 

@@ -20,6 +20,8 @@ from urllib.parse import urlsplit
 SOCKET_SECONDS = 15.0
 LARGEST_ADDRESS_SPACE = 2 * 1024**3
 STEM = "clip"
+# What yt-dlp calls the codec of a picture that is not there.
+_SOUND = f"{STEM}.none."
 _UNKNOWN_PAGES = ("generic", "html5")
 # Pages of these hosts are read by their own extractors, all others by the general ones.
 _EXTRACTORS: Mapping[str, tuple[str, ...]] = {
@@ -59,11 +61,12 @@ class Job:
 
 @dataclass(frozen=True)
 class PageResult:
-    """`file` is a name inside the folder of the job."""
+    """`file` is a name inside the folder of the job; `sound` is another, where the page has it apart."""
 
     end: PageEnd
     message: str = ""
     file: str = ""
+    sound: str = ""
 
 
 class TooMuchError(Exception):
@@ -115,9 +118,9 @@ def options(job: Job) -> dict[str, Any]:
         "proxy": job.proxy,
         "cookiefile": _write_cookies(job),
         "paths": {"home": job.folder, "temp": job.folder},
-        "outtmpl": {"default": f"{STEM}.%(ext)s"},
-        # One file with picture and sound: joining two would need ffmpeg.
-        "format": "best[height<=?1080]/best/bestvideo[height<=?1080]/bestvideo",
+        "outtmpl": {"default": f"{STEM}.%(vcodec)s.%(ext)s"},
+        # One file with picture and sound, or both apart: yt-dlp could join them with ffmpeg only, so we do it.
+        "format": "best[height<=?1080]/best/(bestvideo[height<=?1080],bestaudio)/bestvideo",
         "allowed_extractors": list(extractors_for(job.url)),
         "noplaylist": True,
         "playlist_items": "1",
@@ -192,10 +195,13 @@ def _failure(text: str) -> PageResult:
 
 def _find_file(job: Job) -> PageResult:
     """Find the written file. There is none when yt-dlp refused the size."""
-    files = [file for file in Path(job.folder).iterdir() if file.stem == STEM and not file.name.endswith(".part")]
-    if not files:
+    written = Path(job.folder).glob(f"{STEM}.*")
+    files = sorted((file for file in written if not file.name.endswith(".part")), key=lambda file: -file.stat().st_size)
+    sounds = [file for file in files if file.name.startswith(_SOUND)]
+    pictures = [file for file in files if file not in sounds]
+    if not pictures:
         return PageResult(PageEnd.TOO_LARGE, "Nothing was written: the clip is too large or still live.")
-    return PageResult(PageEnd.FILE, file=max(files, key=lambda file: file.stat().st_size).name)
+    return PageResult(PageEnd.FILE, file=pictures[0].name, sound=sounds[0].name if sounds else "")
 
 
 def _first_sentence(text: str) -> str:

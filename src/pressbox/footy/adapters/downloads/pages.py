@@ -15,6 +15,7 @@ from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.http.proxy import GuardedProxy, Lease
 from pressbox.core.http.url import check_url
 from pressbox.footy.adapters.downloads.files import check_space, measure, too_large_error
+from pressbox.footy.adapters.downloads.joined import JoinSound, join_or_keep
 from pressbox.footy.adapters.downloads.page_program import Job, PageEnd, PageResult
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
@@ -28,7 +29,12 @@ _GRACE_SECONDS = 3.0
 
 
 async def fetch_from_page(
-    proxy: GuardedProxy, url: str, target: Path, limits: DownloadLimits, cookies: str = ""
+    proxy: GuardedProxy,
+    url: str,
+    target: Path,
+    limits: DownloadLimits,
+    cookies: str = "",
+    join: JoinSound | None = None,
 ) -> DownloadedFile:
     """The program writes into a folder of its own beside the target, which is deleted at the end."""
     check_url(url)
@@ -41,7 +47,10 @@ async def fetch_from_page(
             result = await _run(job)
             if result.end is not PageEnd.FILE:
                 raise _download_error(result, lease, limits)
-            return await asyncio.to_thread(_keep_file, folder / Path(result.file).name, target, limits)
+            file = folder / Path(result.file).name
+            if join is not None and result.sound:
+                file = await join_or_keep(file, folder / Path(result.sound).name, folder / "joined", join)
+            return await asyncio.to_thread(_keep_file, file, target, limits)
     finally:
         # Not awaited, so that it also runs when we are cancelled.
         shutil.rmtree(folder, ignore_errors=True)
@@ -98,6 +107,6 @@ async def _run(job: Job) -> PageResult:
 def _parse_result(output: bytes) -> PageResult:
     try:
         given = json.loads(output[:_LARGEST_RESULT])
-        return PageResult(PageEnd(given["end"]), str(given["message"]), str(given["file"]))
+        return PageResult(PageEnd(given["end"]), str(given["message"]), str(given["file"]), str(given["sound"]))
     except (ValueError, KeyError, TypeError):
         return PageResult(PageEnd.FAILED, "The program that downloads from pages ended without a result.")

@@ -15,8 +15,10 @@ from pressbox.core.models.chat import ChatModel
 from pressbox.core.models.client import ModelClient, PaidModel, Question
 from pressbox.core.models.completions import json_in
 from pressbox.core.models.endpoints import Endpoint
+from pressbox.core.models.turns import SharedTurns
 from pressbox.core.spending.domain import Prices
 from pressbox.core.spending.pay_once import PayOnce
+from pressbox.core.spending.ports import Claims
 from pressbox.footy.domain.judgements import FrameJudgement, Vote
 from pressbox.footy.domain.scorebug import LONGEST_TEXT
 
@@ -115,6 +117,7 @@ def vision_judge(
     pay_once: PayOnce,
     prices: Prices,
     *,
+    claims: Claims | None = None,
     longest_call: timedelta | None = None,
 ) -> VisionJudge:
     endpoint = Endpoint(
@@ -125,7 +128,13 @@ def vision_judge(
         key_setting="PRESSBOX_FOOTY_VISION_KEY",
         model_setting="PRESSBOX_FOOTY_VISION_MODEL",
     )
-    chat = ChatModel(NAME, endpoint, longest_call=longest_call or LONGEST_CALL, at_once=LLM_SEMAPHORE)
+    chat = ChatModel(
+        NAME,
+        endpoint,
+        longest_call=longest_call or LONGEST_CALL,
+        at_once=LLM_SEMAPHORE,
+        turns=SharedTurns(claims, endpoint, LLM_SEMAPHORE) if claims else None,
+    )
     return VisionJudge(ModelClient(chat, pay_once, prices))
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 import av
 import cv2
 import numpy as np
+from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.packet import Packet
 from av.video.frame import VideoFrame
@@ -42,15 +43,7 @@ class TimedFrame:
 @contextmanager
 def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
     """Open a file with its first video stream that is not a cover picture."""
-    if path.stat().st_size == 0:
-        raise NotAVideoError("The file is empty.")
-    options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
-    try:
-        container = av.open(str(path), options=options)
-    # Hostile bytes can make the library raise any of these.
-    except (av.FFmpegError, ValueError, UnicodeDecodeError) as error:
-        raise NotAVideoError(f"The file is not a video: {_reason(error)}") from error
-    with container:
+    with _open_file(path) as container:
         # The cover picture of a sound file is a video stream too.
         pictures = [stream for stream in container.streams.video if not _is_cover(stream)]
         if not pictures:
@@ -64,6 +57,26 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             raise NotAVideoError(f"The picture is too large: {stream.width}×{stream.height}.")
         stream.codec_context.thread_count = 1
         yield container, stream
+
+
+@contextmanager
+def open_sound(path: Path) -> Iterator[tuple[InputContainer, AudioStream]]:
+    """Open a file with its first sound, whether there is a picture or not."""
+    with _open_file(path) as container:
+        if not container.streams.audio:
+            raise NotAVideoError("The file holds no sound.")
+        yield container, container.streams.audio[0]
+
+
+def _open_file(path: Path) -> InputContainer:
+    if path.stat().st_size == 0:
+        raise NotAVideoError("The file is empty.")
+    options = {"protocol_whitelist": "file", "format_whitelist": _FORMATS}
+    try:
+        return av.open(str(path), options=options)
+    # Hostile bytes can make the library raise any of these.
+    except (av.FFmpegError, ValueError, UnicodeDecodeError) as error:
+        raise NotAVideoError(f"The file is not a video: {_reason(error)}") from error
 
 
 def decode_faster(stream: VideoStream) -> None:

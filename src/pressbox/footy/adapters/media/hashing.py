@@ -9,6 +9,7 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from pressbox.footy.adapters.media.decoding import Picture, TimedFrame, decode_faster, open_video, read_frames, rotate
+from pressbox.footy.adapters.media.films import FilmRecorder, Pictures
 from pressbox.footy.domain.errors import NotAVideoError
 from pressbox.footy.domain.fingerprints import PHASES, REFERENCE_STEP, VIEWS, Fingerprint
 
@@ -44,11 +45,20 @@ Box = tuple[int, int, int, int]
 
 def fingerprint(path: Path, phases: int = PHASES, progress: Path | None = None) -> Fingerprint:
     """Hash a clip. The number of frames read so far is written to `progress`, for those who wait."""
+    return fingerprint_and_film(path, phases, progress, filming=False)[0]
+
+
+def fingerprint_and_film(
+    path: Path, phases: int = PHASES, progress: Path | None = None, *, filming: bool = True
+) -> tuple[Fingerprint, Pictures | None]:
+    """Hash a clip and keep its film, reading it once."""
+    recorder = FilmRecorder()
     with open_video(path) as (container, stream):
         decode_faster(stream)
-        frames = read_frames(container, stream)
-        small, holes = sample(frames if progress is None else _counted(frames, progress), phases)
-    return hash_samples(small, holes, phases)
+        frames: Iterable[TimedFrame] = read_frames(container, stream)
+        frames = frames if progress is None else _counted(frames, progress)
+        small, holes = sample(recorder.watch(frames) if filming else frames, phases)
+    return hash_samples(small, holes, phases), recorder.develop() if filming else None
 
 
 def _counted(frames: Iterable[TimedFrame], progress: Path) -> Iterator[TimedFrame]:

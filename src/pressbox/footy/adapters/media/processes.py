@@ -7,19 +7,25 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from pressbox.core.errors import NotFoundError, PermanentError
+from pressbox.core.logs import get_logger
 from pressbox.core.processes.calls import CallFailedError, Limits
 from pressbox.core.processes.pool import IDLE_SECONDS, ChildDiedError, ChildPool
 from pressbox.footy.adapters.media import tasks
 from pressbox.footy.domain.candidates import Probe
 from pressbox.footy.domain.errors import NotAVideoError
-from pressbox.footy.domain.fingerprints import PHASES, match, unpack
+from pressbox.footy.domain.film_rule import Sighting
 from pressbox.footy.domain.match_rule import BETTER, MatchRule
+
+log = get_logger(__name__)
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 # What one file may cost.
 LIMITS = Limits(seconds=600, memory_bytes=1_000_000_000, processor_seconds=120, file_bytes=250_000_000)
+_ENDED_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
+# Far from what a call may cost, even with clips of a minute.
+_FILMS_PER_CALL = 6
 # OpenCV has one class of errors, called `error`; on a decoded frame it means that memory was refused.
 _OUT_OF_MEMORY = ("MemoryError", "error")
 
@@ -51,7 +57,7 @@ class MediaProcesses:
     async def probe(self, path: Path) -> Probe:
         return await self._run(tasks.probe, path)
 
-    async def fingerprint(self, path: Path, progress: Path | None = None, *, phases: int = PHASES) -> bytes:
+    async def fingerprint(self, path: Path, progress: Path | None = None, *, phases: int | None = None) -> bytes:
         """Return the stored form, see `pressbox.footy.domain.fingerprints`. One phase is enough for a reference."""
         return await self._run(tasks.fingerprint, path, phases, progress)
 
@@ -59,12 +65,41 @@ class MediaProcesses:
         """Find the references that show a scene of the query."""
         return await asyncio.to_thread(_same_scene, query, references, self._rule)
 
+    async def see_through(self, query: bytes, references: Mapping[int, bytes]) -> Mapping[int, Sighting]:
+        """Find the references whose film shows a scene of the query, however it was cropped, turned or framed.
+
+        The document's rule knows nothing of this. Films that cannot be compared are left out: a copy that is missed
+        shows a scene twice, while a failure would hold up all clips of the goal.
+        """
+        if not self._rule.thorough:
+            return {}
+        found: dict[int, Sighting] = {}
+        numbers = list(references)
+        for begin in range(0, len(numbers), _FILMS_PER_CALL):
+            some = {number: references[number] for number in numbers[begin : begin + _FILMS_PER_CALL]}
+            try:
+                found |= await self.pool.run(tasks.see_through, query, some)
+            except (CallFailedError, ChildDiedError) as error:
+                if isinstance(error, ChildDiedError) and error.status in _ENDED_FROM_OUTSIDE:
+                    raise
+                log.warning("films could not be compared", clips=list(some), error=str(error))
+        return found
+
     async def take_frames(self, path: Path, fractions: Sequence[float]) -> Sequence[bytes]:
         """Take a JPEG picture at each fraction of the duration, in the given order."""
         return await self._run(tasks.frames, path, tuple(fractions))
 
     async def take_poster(self, path: Path) -> bytes:
         return await self._run(tasks.poster, path)
+
+    async def join_sound(self, picture: Path, sound: Path, target: Path) -> None:
+        """Write a file with the picture of one and the sound of another, as they are. After an error there is none."""
+        try:
+            await self._run(tasks.join_sound, picture, sound, target)
+        # Cancellation included: half a file must not stay.
+        except BaseException:
+            await asyncio.to_thread(target.unlink, missing_ok=True)
+            raise
 
     async def make_playable(self, path: Path, target: Path) -> Probe:
         """Write a file that browsers can play and seek. After an error there is no file."""
@@ -86,7 +121,7 @@ class MediaProcesses:
         except CallFailedError as error:
             raise _unreadable(error, path) from error
         except ChildDiedError as error:
-            if error.status in (-signal.SIGKILL, -signal.SIGTERM):
+            if error.status in _ENDED_FROM_OUTSIDE:
                 raise
             if error.status == -signal.SIGXCPU:
                 seconds = self.pool.limits.processor_seconds
@@ -95,8 +130,12 @@ class MediaProcesses:
 
 
 def _same_scene(query: bytes, references: Mapping[int, bytes], rule: MatchRule) -> frozenset[int]:
-    new = unpack(query)
-    return frozenset(number for number, packed in references.items() if match(new, unpack(packed), rule) is not None)
+    # Here, because numpy is much for a worker that may never see a clip.
+    from pressbox.footy.domain.fingerprints import unpack
+    from pressbox.footy.domain.scene_screen import find_matching
+
+    stored = {number: unpack(packed).reference() for number, packed in references.items()}
+    return find_matching(unpack(query), stored, rule)
 
 
 def _unreadable(error: CallFailedError, path: Path) -> PermanentError:

@@ -6,7 +6,7 @@ Libraries are imported inside the functions, so that the worker itself stays lig
 from pathlib import Path
 
 from pressbox.footy.domain.candidates import Probe
-from pressbox.footy.domain.fingerprints import pack
+from pressbox.footy.domain.film_rule import Sighting
 
 
 def load_libraries() -> None:
@@ -23,10 +23,20 @@ def probe(path: Path) -> Probe:
     return probe_video(path)
 
 
-def fingerprint(path: Path, phases: int, progress: Path | None) -> bytes:
-    from pressbox.footy.adapters.media import hashing
+def fingerprint(path: Path, phases: int | None, progress: Path | None) -> bytes:
+    """Return the stored form. In all phases, as for a new clip, it has the film too."""
+    from pressbox.footy.adapters.media import films, hashing
+    from pressbox.footy.domain.fingerprints import PHASES, join_film, pack
 
-    return pack(hashing.fingerprint(path, phases, progress))
+    hashes, film = hashing.fingerprint_and_film(path, phases or PHASES, progress, filming=phases in (None, PHASES))
+    return pack(hashes) if film is None else join_film(pack(hashes), films.write_film(film))
+
+
+def see_through(query: bytes, references: dict[int, bytes]) -> dict[int, Sighting]:
+    """Compare the film of a clip with those of others; what has no film is not compared."""
+    from pressbox.footy.adapters.media.seeing_through import compare_films
+
+    return compare_films(query, references)
 
 
 def frames(path: Path, fractions: tuple[float, ...]) -> tuple[bytes, ...]:
@@ -46,3 +56,9 @@ def playable(path: Path, target: Path) -> Probe:
 
     write_playable(path, target)
     return probe(target)
+
+
+def join_sound(picture: Path, sound: Path, target: Path) -> None:
+    from pressbox.footy.adapters.media import joining
+
+    joining.join_sound(picture, sound, target)

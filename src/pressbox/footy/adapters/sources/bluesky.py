@@ -1,21 +1,20 @@
 """Bluesky's post search, with or without an app password.
 
-Uses the lexicons `app.bsky.feed.searchPosts`, `app.bsky.embed.video` and `com.atproto.server.createSession`. The search
-has no "or", so it is asked once for every name, and posts without the team are filtered out here.
+Uses the lexicons `app.bsky.feed.searchPosts` and `app.bsky.embed.video`. The search has no "or", so it is asked once
+for every name, and posts without the team are filtered out here.
 """
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from pydantic import AwareDatetime, Field
 
 from pressbox.core.http.client import GuardedClient
+from pressbox.footy.adapters.sources.bluesky_session import BlueskyLogin, BlueskySession
 from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
 from pressbox.footy.adapters.sources.selection import select_matching
 from pressbox.footy.domain.candidates import FoundVideo
-from pressbox.footy.domain.errors import SourceLoginError, SourceRefusedError
+from pressbox.footy.domain.errors import SourceLoginError
 from pressbox.footy.domain.names import fold
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
@@ -23,11 +22,6 @@ from pressbox.footy.settings import FootySettings
 NAME = "bluesky"
 _PAGE = "100"
 _VIDEO = "app.bsky.embed.video#view"
-_WITH_QUOTE = "app.bsky.embed.recordWithMedia#view"
-
-
-class Session(SourceModel):
-    access: str = Field(alias="accessJwt")
 
 
 class Author(SourceModel):
@@ -40,15 +34,31 @@ class Record(SourceModel):
 
 
 class Embed(SourceModel):
+    """A video, media beside a quoted post (`media`), or a quoted post that has a video itself (`record`)."""
+
     type: str = Field("", alias="$type")
     playlist: str | None = None
     media: "Embed | None" = None
+    record: "Quoted | None" = None
 
     @property
     def video(self) -> "Embed | None":
         if self.type == _VIDEO and self.playlist:
             return self
-        return self.media.video if self.type == _WITH_QUOTE and self.media is not None else None
+        beside = self.media.video if self.media else None
+        return beside or (self.record.video if self.record else None)
+
+
+class Quoted(SourceModel):
+    """A quoted post; beside media it lies one level deeper. One that is gone or hidden has no embeds."""
+
+    embeds: tuple[Embed, ...] = ()
+    record: "Quoted | None" = None
+
+    @property
+    def video(self) -> Embed | None:
+        own = next((embed.video for embed in self.embeds if embed.video), None)
+        return own or (self.record.video if self.record else None)
 
 
 class Post(SourceModel):
@@ -63,26 +73,22 @@ class Page(SourceModel):
     posts: tuple[object, ...]
 
 
-@dataclass(frozen=True, repr=False)
-class BlueskyLogin:
-    url: str
-    handle: str
-    app_password: str
-
-
 class BlueskySource:
     def __init__(
         self, http: GuardedClient, base_url: str, login: BlueskyLogin | None = None, clock: Clock = utc_now
     ) -> None:
         self._client = SourceClient(NAME, http, clock)
-        self._login = login
+        self._session = BlueskySession(self._client, login) if login else None
         # With a session, requests go to the server of the account, which forwards them.
         self._base_url = (login.url if login else base_url).rstrip("/")
-        self._session: Session | None = None
 
     @property
     def name(self) -> str:
         return NAME
+
+    @property
+    def clock_ahead_seconds(self) -> float | None:
+        return self._client.clock_ahead_seconds
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
         found: list[FoundVideo] = []
@@ -99,38 +105,15 @@ class BlueskySource:
         return f"{self._base_url}/xrpc/app.bsky.feed.searchPosts?{urlencode(parameters)}"
 
     async def _load_page(self, url: str) -> Page:
-        if self._login is None:
-            return await self._load_without_login(url)
-        known = self._session is not None
-        try:
-            return await self._client.get(url, Page, headers=await self._authorize(self._login))
-        except (SourceLoginError, SourceRefusedError):
-            # A session ends after two hours, which shows as 400 or 401: try once more with a new one.
-            self._session = None
-            if not known:
-                raise
-        return await self._client.get(url, Page, headers=await self._authorize(self._login))
-
-    async def _load_without_login(self, url: str) -> Page:
+        if self._session is not None:
+            return await self._session.call(lambda headers: self._client.get(url, Page, headers=headers))
         try:
             return await self._client.get(url, Page)
         except SourceLoginError as error:
             raise SourceLoginError(
                 f"{NAME}: searches need an account at the moment. Set PRESSBOX_FOOTY_BLUESKY_HANDLE and"
-                " PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD."
+                " PRESSBOX_FOOTY_BLUESKY_APP_PASSWORD, or both on the page Settings."
             ) from error
-
-    async def _authorize(self, login: BlueskyLogin) -> dict[str, str]:
-        if self._session is None:
-            body = json.dumps({"identifier": login.handle, "password": login.app_password}).encode()
-            url = f"{login.url.rstrip('/')}/xrpc/com.atproto.server.createSession"
-            try:
-                self._session = await self._client.post(
-                    url, body, Session, headers={"Content-Type": "application/json"}
-                )
-            except (SourceLoginError, SourceRefusedError) as error:
-                raise SourceLoginError(f"{NAME}: login refused. Check the handle and its app password.") from error
-        return {"Authorization": f"Bearer {self._session.access}"}
 
 
 def is_configured(settings: FootySettings) -> bool:

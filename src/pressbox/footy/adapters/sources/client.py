@@ -8,10 +8,11 @@ from typing import TypeVar
 import httpx
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from pressbox.core.errors import PermanentError, TransientError
+from pressbox.core.errors import PermanentError, PressboxError, TransientError
 from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.http.pauses import number, pause
 from pressbox.core.logs import get_logger
+from pressbox.footy.adapters.sources.refusals import read_reason
 from pressbox.footy.domain.errors import (
     SourceBlockedError,
     SourceBusyError,
@@ -19,6 +20,7 @@ from pressbox.footy.domain.errors import (
     SourceLoginError,
     SourceRefusedError,
 )
+from pressbox.footy.domain.request_budget import measure_clock
 
 log = get_logger(__name__)
 
@@ -27,6 +29,9 @@ LARGEST_ANSWER = 8_000_000
 # When a source asks us to wait and does not say how long.
 DEFAULT_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=1)
+# A login that was refused stays refused until somebody changes something, and accounts that keep knocking are locked.
+LOGIN_PAUSE = timedelta(minutes=15)
+_LEFT_IN_WINDOW = ("x-rate-limit-remaining", "ratelimit-remaining", "x-ratelimit-remaining")
 
 
 class SourceModel(BaseModel):
@@ -50,7 +55,9 @@ class SourceClient:
         self.source = source
         self._http = http
         self._clock = clock
-        self._not_before: datetime | None = None
+        self._held: tuple[datetime, PressboxError | None] | None = None
+        # How far our clock was ahead of the service's at its last answer.
+        self.clock_ahead_seconds: float | None = None
 
     def now(self) -> datetime:
         return self._clock()
@@ -71,12 +78,14 @@ class SourceClient:
     async def post(
         self, url: str, content: bytes, shape: type[ModelT], *, headers: Mapping[str, str] | None = None
     ) -> ModelT:
+        """Send data, as logins do. Their windows are others than those of searches."""
         self.check_pause()
         accepted = {"Accept": "application/json", **(headers or {})}
         answer = await self._send(
             self._http.post(url, content, headers=accepted, timeout=TIMEOUT, max_bytes=LARGEST_ANSWER)
         )
-        return self.parse(self.check_status(answer), shape)
+        self._raise_refusal(answer)
+        return self.parse(answer, shape)
 
     def parse(self, answer: Response, shape: type[ModelT]) -> ModelT:
         try:
@@ -87,7 +96,7 @@ class SourceClient:
     def parse_json(self, answer: Response) -> object:
         try:
             return json.loads(answer.body)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise SourceError(f"{self.source}: {_describe_body(answer)}.") from error
 
     def parse_each(self, items: Iterable[object], shape: type[ModelT]) -> list[ModelT]:
@@ -107,15 +116,29 @@ class SourceClient:
 
     async def _send(self, sending: Awaitable[Response]) -> Response:
         try:
-            return await sending
+            answer = await sending
         except TransientError as error:
             raise SourceError(f"{self.source}: {error.message}") from error
         except PermanentError as error:
             raise SourceRefusedError(f"{self.source}: {error.message}") from error
+        # What a cache kept has the time at which it was kept.
+        if not number(answer.headers.get("age", "")):
+            measured = measure_clock(answer.headers.get("date", ""), self.now())
+            self.clock_ahead_seconds = self.clock_ahead_seconds if measured is None else measured
+        return answer
+
+    def hold(self, error: PressboxError, wait: timedelta) -> PressboxError:
+        """Ask nothing for a while and give this error instead, which is returned to be raised."""
+        self._held = (self.now() + wait, error)
+        return error
 
     def check_pause(self) -> None:
-        if self._not_before is not None and self._not_before > self.now():
-            raise self._busy(self._not_before - self.now())
+        if self._held is None or self._held[0] <= self.now():
+            return
+        until, error = self._held
+        if error is None:
+            raise self._busy(until - self.now())
+        raise type(error)(f"{error.message} Not asked again before {until:%H:%M} UTC.")
 
     def _busy(self, wait: timedelta) -> SourceBusyError:
         seconds = max(1, round(wait.total_seconds()))
@@ -124,31 +147,41 @@ class SourceClient:
         )
 
     def check_status(self, answer: Response) -> Response:
+        self._raise_refusal(answer)
+        self._note_exhausted_window(answer)
+        return answer
+
+    def _raise_refusal(self, answer: Response) -> None:
+        """The service's own word for the refusal is in `details`, for whoever knows it."""
         status = answer.status
+        if status == httpx.codes.OK:
+            return
         if status == httpx.codes.TOO_MANY_REQUESTS:
             wait = min(pause(answer.headers, self.now()) or DEFAULT_PAUSE, LONGEST_PAUSE)
-            self._not_before = self.now() + wait
+            self._held = (self.now() + wait, None)
             raise self._busy(wait)
         if status == httpx.codes.FORBIDDEN and answer.body.lstrip()[:1] == b"<":
             raise SourceBlockedError(
                 f"{self.source}: a web page blocks us (403), maybe because of our network address; no key mends that."
             )
+        reason = read_reason(answer)
+        words = f"{status}, {reason.text}" if reason.text else str(status)
         if status in (httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN):
-            raise SourceLoginError(f"{self.source}: access refused ({status}). Check its login or key.")
+            message = f"{self.source}: access refused ({words}). Check its login or key."
+            raise SourceLoginError(message, status=status, reason=reason.code)
         if status >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise SourceError(f"{self.source}: answered {status}.")
         if status >= httpx.codes.BAD_REQUEST:
-            raise SourceRefusedError(f"{self.source}: rejected the request ({status}).")
-        if status != httpx.codes.OK:
-            raise SourceError(f"{self.source}: answered {status} without data.")
-        self._note_exhausted_window(answer)
-        return answer
+            raise SourceRefusedError(
+                f"{self.source}: rejected the request ({words}).", status=status, reason=reason.code
+            )
+        raise SourceError(f"{self.source}: answered {status} without data.")
 
     def _note_exhausted_window(self, answer: Response) -> None:
-        left = answer.headers.get("x-rate-limit-remaining", answer.headers.get("x-ratelimit-remaining", ""))
+        left = next((answer.headers[name] for name in _LEFT_IN_WINDOW if name in answer.headers), "")
         # The next request would be refused, and some services count those as abuse.
         if number(left) == 0 and (wait_for := pause(answer.headers, self.now())) is not None:
-            self._not_before = self.now() + min(wait_for, LONGEST_PAUSE)
+            self._held = (self.now() + min(wait_for, LONGEST_PAUSE), None)
 
 
 def _describe_body(answer: Response) -> str:

@@ -42,21 +42,18 @@ SOURCES = (
 )
 
 
-# Their canary would cost something every hour.
-BILLING = frozenset({x_api.NAME})
-
-
 def has_source(settings: FootySettings) -> bool:
-    return bool(_wanted(settings))
+    return bool(wanted_sources(settings))
 
 
 def configured_sources(settings: FootySettings, http: GuardedClient, till: Till) -> tuple[ClipSource, ...]:
     """Those that the settings name, or all that they configure. A named one that lacks something is an error."""
     kinds = {kind.name: kind for kind in SOURCES}
-    return tuple(_make(name, kinds.get(name), settings, http, till) for name in _wanted(settings))
+    return tuple(_make(name, kinds.get(name), settings, http, till) for name in wanted_sources(settings))
 
 
-def _wanted(settings: FootySettings) -> list[str]:
+def wanted_sources(settings: FootySettings) -> list[str]:
+    """The names of those that are searched."""
     if settings.sources:
         return list(dict.fromkeys(settings.sources))
     return [kind.name for kind in SOURCES if kind.is_configured(settings)]

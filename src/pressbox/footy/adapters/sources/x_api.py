@@ -8,25 +8,40 @@ import hashlib
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
+import httpx
 from pydantic import AwareDatetime, Field
 
 from pressbox.core.errors import PressboxError
-from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.client import GuardedClient, Response
 from pressbox.core.spending.billing import may_be_billed, was_sent
 from pressbox.core.spending.domain import Order, PaidAnswer, PaidCall
 from pressbox.core.spending.till import Till, UnbilledError
-from pressbox.footy.adapters.sources.client import Clock, SourceClient, SourceModel, utc_now
+from pressbox.footy.adapters.sources.billing import SMALLEST_PAGE, X_API
+from pressbox.footy.adapters.sources.client import (
+    LOGIN_PAUSE,
+    LONGEST_PAUSE,
+    Clock,
+    SourceClient,
+    SourceModel,
+    utc_now,
+)
+from pressbox.footy.adapters.sources.refusals import read_reason
 from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.errors import SourceError, SourceLoginError, SourceRefusedError
 from pressbox.footy.domain.names import LONGEST_QUERY
 from pressbox.footy.domain.posts import post_key
 from pressbox.footy.ports.outside import SearchRequest
 from pressbox.footy.settings import FootySettings
 
-NAME = "x-api"
+NAME = X_API
 # What the page of costs calls it, and the version of what is asked.
 FEATURE, VERSION = "clip-search", "1"
+NO_CREDITS = "the account at X has no credits left (402). Buy some at developer.x.com, or take the token out."
+CAP_REACHED = "the posts that the account at X may read in a month are used up. They begin anew next month."
+NO_ACCESS = "the token belongs to an app without access to the search; attach it to a project at developer.x.com."
+_CAPPED, _NOT_ENROLLED = "usage-capped", "client-not-enrolled"
 _ONLY_VIDEOS = " has:videos -is:retweet"
-_SMALLEST_PAGE, _LARGEST_PAGE = 10, 100
+LARGEST_PAGE = 100
 _MOST_PAGES = 3
 
 
@@ -68,12 +83,23 @@ class Meta(SourceModel):
     next_token: str | None = None
 
 
-class Page(SourceModel):
-    """`meta` is always there; `data` only when something was found."""
+class Problem(SourceModel):
+    title: str = ""
+    detail: str = ""
+    message: str = ""
 
-    meta: Meta
+    @property
+    def words(self) -> str:
+        return (self.detail or self.message or self.title)[:200]
+
+
+class Page(SourceModel):
+    """`data` is there only when something was found; `errors` may stand beside it, or instead of everything."""
+
+    meta: Meta | None = None
     data: tuple[object, ...] = ()
     includes: Includes = Field(default_factory=Includes)
+    errors: tuple[Problem, ...] = ()
 
 
 class XApiSource:
@@ -85,11 +111,13 @@ class XApiSource:
         till: Till,
         *,
         price_per_post: float = 0.0,
+        posts_per_month: int | None = None,
         clock: Clock = utc_now,
     ) -> None:
         self._client = SourceClient(NAME, http, clock)
         self._till = till
         self._price = price_per_post
+        self._posts_per_month = posts_per_month
         self._headers = {"Authorization": f"Bearer {token}"}
         self._url = f"{base_url.rstrip('/')}/2/tweets/search/recent"
 
@@ -97,13 +125,17 @@ class XApiSource:
     def name(self) -> str:
         return NAME
 
+    @property
+    def clock_ahead_seconds(self) -> float | None:
+        return self._client.clock_ahead_seconds
+
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
         found: list[FoundVideo] = []
         token: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._buy_page(self._search_url(request, token), _page_size(request))
             found += self._videos(page, request)
-            token = page.meta.next_token
+            token = page.meta.next_token if page.meta else None
             if token is None or len(found) >= request.max_results:
                 break
         return tuple(found[: request.max_results])
@@ -119,7 +151,8 @@ class XApiSource:
             return PaidAnswer("", posts=posts, cost=posts * self._price)
 
         call = PaidCall(hashlib.sha256(url.encode()).hexdigest(), VERSION, NAME, FEATURE)
-        await self._till.pay(Order(call, posts=most_posts, cost=most_posts * self._price), send)
+        cost, month = most_posts * self._price, self._posts_per_month
+        await self._till.pay(Order(call, posts=most_posts, cost=cost, posts_per_month=month), send)
         return pages[0]
 
     async def _load_page(self, url: str) -> Page:
@@ -130,12 +163,33 @@ class XApiSource:
                 raise
             raise UnbilledError(error, sent=False) from error
         try:
+            self._check_account(response)
             self._client.check_status(response)
         except PressboxError as error:
             if may_be_billed(response.status):
                 raise
             raise UnbilledError(error) from error
-        return self._client.parse(response, Page)
+        return self._check_page(self._client.parse(response, Page))
+
+    def _check_account(self, response: Response) -> None:
+        """Refusals that no waiting mends within the hour, whatever the headers say."""
+        if response.status == httpx.codes.PAYMENT_REQUIRED:
+            raise self._client.hold(SourceRefusedError(f"{NAME}: {NO_CREDITS}"), LONGEST_PAUSE)
+        reason = read_reason(response)
+        if response.status == httpx.codes.TOO_MANY_REQUESTS and reason.code.endswith(_CAPPED):
+            raise self._client.hold(SourceRefusedError(f"{NAME}: {CAP_REACHED}"), LONGEST_PAUSE)
+        if response.status == httpx.codes.FORBIDDEN and reason.code == _NOT_ENROLLED:
+            raise self._client.hold(SourceLoginError(f"{NAME}: {NO_ACCESS}"), LOGIN_PAUSE)
+
+    def _check_page(self, page: Page) -> Page:
+        """An answer without posts means "nothing found" only when it says so."""
+        if page.meta is None:
+            if page.errors:
+                raise SourceRefusedError(f"{NAME}: rejected the search ({page.errors[0].words}).")
+            raise SourceError(f"{NAME}: the answer has an unknown form.")
+        if page.meta.result_count and not page.data:
+            raise SourceError(f"{NAME}: the answer announces posts and holds none.")
+        return page
 
     def _search_url(self, request: SearchRequest, token: str | None) -> str:
         since = self._client.now() - request.max_age
@@ -170,12 +224,18 @@ def from_settings(settings: FootySettings, http: GuardedClient, till: Till) -> X
     token = settings.x_api_token
     if token is None:
         return None
-    price = settings.x_api_price_per_post
-    return XApiSource(http, token.get_secret_value(), settings.x_api_url, till, price_per_post=price)
+    return XApiSource(
+        http,
+        token.get_secret_value(),
+        settings.x_api_url,
+        till,
+        price_per_post=settings.x_api_price_per_post,
+        posts_per_month=settings.x_api_posts_per_month,
+    )
 
 
 def _page_size(request: SearchRequest) -> int:
-    return min(max(request.max_results, _SMALLEST_PAGE), _LARGEST_PAGE)
+    return min(max(request.max_results, SMALLEST_PAGE), LARGEST_PAGE)
 
 
 def _found_video(post: Post, media: Media, number: int) -> FoundVideo:

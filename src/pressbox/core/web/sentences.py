@@ -1,0 +1,79 @@
+"""Finished sentences in another language: messages of errors and of parts, which are made where nobody knows who reads.
+
+A catalogue has them as patterns, such as "At most %(number)s tags."; what stands in the place is carried over.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from babel.support import NullTranslations
+
+from pressbox.core.web.languages import DEFAULT_LANGUAGE, read_catalogs, translations
+
+_PLACE = re.compile(r"%\((\w+)\)s")
+_ANYTHING, _NO_SENTENCE = ".+?", r"(?:(?!\. ).)+?"
+# Where one sentence ends and the next begins.
+_BETWEEN = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“`])")
+# A pattern with fewer letters of its own would fit what it does not mean.
+FEWEST_LETTERS = 8
+Pattern = tuple[re.Pattern[str], str]
+
+
+class Sentences:
+    def __init__(self, catalogue: NullTranslations, patterns: Sequence[Pattern] = ()) -> None:
+        self._catalogue = catalogue
+        self._patterns = patterns
+
+    def translate(self, text: str) -> str:
+        """The sentence in this language, or as it is when no catalogue has it. Of several, each by itself."""
+        whole = self._translate_one(text)
+        if whole is not None:
+            return whole
+        pieces = _BETWEEN.split(text)
+        return " ".join(self._translate_one(piece) or piece for piece in pieces) if len(pieces) > 1 else text
+
+    def _translate_one(self, text: str) -> str | None:
+        exact = str(self._catalogue.gettext(text)) if text else text
+        if exact != text:
+            return exact
+        for pattern, translated in self._patterns:
+            if found := pattern.fullmatch(text):
+                return translated % {name: self._translate_inner(value) for name, value in found.groupdict().items()}
+        return None
+
+    def _translate_inner(self, value: str) -> str:
+        """A reason inside a sentence is one itself; a name is not, whatever it is called."""
+        return self.translate(value) if value.endswith(".") else value
+
+
+@cache
+def sentences(language: str, packages: tuple[str, ...]) -> Sentences:
+    catalogue = translations(language, packages)
+    if language == DEFAULT_LANGUAGE:
+        return Sentences(catalogue)
+    messages = (message for package in packages for one in read_catalogs(package, language) for message in one)
+    pairs = ((message.id, message.string) for message in messages)
+    return Sentences(catalogue, _compile((id, string) for id, string in pairs if isinstance(id, str)))
+
+
+def _compile(pairs: Iterable[tuple[str, object]]) -> Sequence[Pattern]:
+    """The most precise first."""
+    found = [
+        (letters, _pattern(id), string)
+        for id, string in pairs
+        if isinstance(string, str) and "%(" in id and (letters := _own_letters(id)) >= FEWEST_LETTERS
+    ]
+    return [(pattern, string) for _, pattern, string in sorted(found, key=lambda one: -one[0])]
+
+
+def _pattern(id: str) -> re.Pattern[str]:
+    words = _PLACE.split(id)
+    # Only what ends a sentence may hold others; a name before it would swallow the sentence before.
+    inner = [_ANYTHING if number == len(words) - 2 and not words[-1] else _NO_SENTENCE for number in range(len(words))]
+    parts = [f"(?P<{part}>{inner[number]})" if number % 2 else re.escape(part) for number, part in enumerate(words)]
+    return re.compile("".join(parts), re.DOTALL)
+
+
+def _own_letters(id: str) -> int:
+    return sum(letter.isalpha() for letter in _PLACE.sub("", id))
