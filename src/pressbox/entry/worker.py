@@ -20,6 +20,7 @@ from pressbox.core.db.versions import tables_problem
 from pressbox.core.errors import TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.progress.closing import keep_closing
+from pressbox.core.progress.recovery import recover_reports
 from pressbox.core.progress.sink import ProgressSink
 from pressbox.core.temporal.client import CORE_LOGS
 from pressbox.core.temporal.health import WorkerHealth, serve_health
@@ -103,13 +104,15 @@ async def _run(
     async with asyncio.TaskGroup() as group:
         reporting = group.create_task(sink.run())
         closing = group.create_task(keep_closing(resources.database, resources.temporal))
+        queues = [worker.task_queue for worker in workers]
+        recovering = group.create_task(recover_reports(resources.database, resources.temporal, queues))
         beside = [group.create_task(run(resources)) for run in _find_beside(applications, workers)]
         polling = [group.create_task(worker.run()) for worker in workers]
         await _wait_for_end(resources, stop)
         log.info("worker_stopping", msg="Stopping: running activities may end", for_good=stop.is_set())
         await asyncio.gather(*(worker.shutdown() for worker in workers))
         await asyncio.gather(*polling)
-        for task in (closing, reporting, *beside):
+        for task in (closing, recovering, reporting, *beside):
             task.cancel()
 
 

@@ -22,7 +22,7 @@ from pressbox.core.progress import closing
 from pressbox.core.progress.closing import close_silent
 from pressbox.core.progress.contracts import Progress, ProgressState, ProgressUpdate
 from pressbox.core.progress.reader import activity, node
-from pressbox.core.progress.recovery import add_missing
+from pressbox.core.progress.recovery import add_missing, find_start
 from pressbox.core.progress.rows import ProgressRow
 from pressbox.core.progress.sink import ProgressSink, store
 from pressbox.demo.activities import DemoActivities
@@ -273,8 +273,9 @@ async def test_what_ran_unreported_is_found_when_a_worker_starts(
             )
         await temporal.get_workflow_handle(ended).result()
         await look_until(lambda: ended_in(temporal, queue), lambda names: names == {ended, routine, older})
-        assert await add_missing(database, temporal, [queue]) == 3
-        assert await add_missing(database, temporal, [queue]) == 0, "a second worker finds nothing to add"
+        since = await find_start(database)
+        assert await add_missing(database, temporal, [queue], since) == 3
+        assert await add_missing(database, temporal, [queue], since) == 0, "a second worker finds nothing to add"
         await temporal.get_workflow_handle(waiting).terminate()
     found = await row(database, ended)
     assert (found.state, found.title, found.closed_at is None) == (ProgressState.COMPLETED, "Toy", False)

@@ -1,14 +1,15 @@
 """Adds the rows of workflows whose reports died with a worker.
 
 A report waits in the memory of its worker until it is written. What a killed worker had not written yet is lost, and a
-workflow that has ended, or waits for months, says nothing more. So each worker that starts looks once at what Temporal
-has seen lately, and asks every workflow without a row for its progress.
+workflow that has ended, or waits for months, says nothing more. So each worker that starts looks at what Temporal has
+seen lately, and asks every workflow without a row for its progress. It looks twice, because Temporal lists on a busy
+machine only seconds later what began or ended.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 from sqlalchemy import func, select
@@ -27,34 +28,49 @@ from pressbox.core.temporal.client import translate_rpc_errors
 
 log = get_logger(__name__)
 
+T = TypeVar("T")
+
 # Longer than reports wait while the database is away for a restart.
 LOOK_BACK = timedelta(minutes=10)
 AGAIN_SECONDS = 5.0
+SECOND_LOOK_SECONDS = 20.0
 QUERY_TIMEOUT = timedelta(seconds=10)
 AT_MOST = 1_000
 _CANNOT_ANSWER = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.FAILED_PRECONDITION, RPCStatusCode.NOT_FOUND)
 
 
 async def recover_reports(database: Database, client: Client, task_queues: Sequence[str]) -> None:
-    """Add what is missing once. A part that is away only delays it; a refusal ends it, for the work itself goes on."""
+    """Add what is missing. A part that is away only delays it; a refusal ends it, for the work itself goes on."""
+    since = await _when_there(lambda: find_start(database))
+    try:
+        added = await _when_there(lambda: add_missing(database, client, task_queues, since))
+        await asyncio.sleep(SECOND_LOOK_SECONDS)
+        added += await _when_there(lambda: add_missing(database, client, task_queues, since))
+    except RPCError as error:
+        log.error("recovery_refused", msg=f"Temporal does not list what ran lately: {error.message}")
+        return
+    if added:
+        log.info("progress_recovered", msg=f"Added {added} workflows that a worker had not reported", added=added)
+
+
+async def _when_there(look: Callable[[], Awaitable[T]]) -> T:
     while True:
         try:
-            added = await add_missing(database, client, task_queues)
+            return await look()
         except TransientError as error:
             log.warning("recovery_waits", msg=str(error))
             await asyncio.sleep(AGAIN_SECONDS)
-            continue
-        except RPCError as error:
-            log.error("recovery_refused", msg=f"Temporal does not list what ran lately: {error.message}")
-            return
-        if added:
-            log.info("progress_recovered", msg=f"Added {added} workflows that a worker had not reported", added=added)
-        return
 
 
-async def add_missing(database: Database, client: Client, task_queues: Sequence[str]) -> int:
-    """Write a row for every recent workflow of these queues that has none, and return how many there were."""
-    since = await _last_report(database) - LOOK_BACK
+async def find_start(database: Database) -> datetime:
+    """Return from when on reports may be missing."""
+    async with database.unit_of_work() as work:
+        last = await work.session.scalar(select(func.max(ProgressRow.updated_at))) or datetime.now(UTC)
+    return last - LOOK_BACK
+
+
+async def add_missing(database: Database, client: Client, task_queues: Sequence[str], since: datetime) -> int:
+    """Write a row for every workflow of these queues that ran since then and has none; return how many there were."""
     with translate_rpc_errors():
         recent = await _list_recent(client, task_queues, since)
         known = await _find_known(database, [run.id for run in recent])
@@ -64,11 +80,6 @@ async def add_missing(database: Database, client: Client, task_queues: Sequence[
         async with database.unit_of_work() as work:
             await store(work, missing)
     return len(missing)
-
-
-async def _last_report(database: Database) -> datetime:
-    async with database.unit_of_work() as work:
-        return await work.session.scalar(select(func.max(ProgressRow.updated_at))) or datetime.now(UTC)
 
 
 async def _list_recent(client: Client, task_queues: Sequence[str], since: datetime) -> Sequence[WorkflowExecution]:
