@@ -56,9 +56,9 @@ class Heartbeat:
     ) -> None:
         if self._outer:
             _beating.set(False)
+        # Nothing is awaited here: a cancellation that arrived meanwhile would undo the end of a block that is done.
         if self._task:
             self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
 
     def _beat(self) -> None:
         activity.heartbeat()

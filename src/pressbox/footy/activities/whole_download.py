@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from temporalio import activity
 from temporalio.workflow import ActivityCancellationType, ActivityConfig
@@ -150,10 +151,10 @@ class InspectActivities:
             policy=input.policy,
         )
         ending = asyncio.ensure_future(self._ending.hand_over(queue, input.candidate_ids))
-        try:
-            await asyncio.shield(ending)
-        except asyncio.CancelledError:
-            await ending
+        while not ending.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.shield(ending)
+        ending.result()
 
     async def _fingerprint(self, video: Video, input: InspectClipsInput) -> Video | None:
         wanted = VideoInput(event_id=input.goal.event_id, fixture_id=input.goal.fixture_id, video=video)

@@ -1,4 +1,4 @@
-"""An activity that is made of others keeps its own cursor."""
+"""Heartbeats of activities that are made of others, and of those that are cancelled at their end."""
 
 import asyncio
 
@@ -33,3 +33,18 @@ async def test_a_heartbeat_inside_another_does_not_overwrite_its_cursor() -> Non
     beats.clear()
     await environment.run(part)
     assert set(beats) == {()}
+
+
+async def test_a_cancellation_at_the_end_of_a_block_does_not_undo_it() -> None:
+    """An activity that has told others what it did must not be recorded as cancelled."""
+    environment = ActivityEnvironment()
+
+    async def work() -> str:
+        task = asyncio.current_task()
+        assert task is not None
+        async with Heartbeat():
+            # The next time that this task waits for anything.
+            asyncio.get_running_loop().call_soon(task.cancel)
+        return "done"
+
+    assert await asyncio.create_task(environment.run(work)) == "done"
