@@ -26,7 +26,7 @@ demo: $(VENV)/.ready ## Start everything with the demo world
 	@$(BIN)/pressbox demo
 
 test: $(VENV)/.ready browser ## Run all tests (make test ARGS="tests/unit -x")
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal --durations=25 --durations-min=5 $(ARGS)
+	$(BIN)/python -m tests.gate -n $(WORKERS) --dist worksteal --durations=25 --durations-min=5 $(ARGS)
 
 soak: $(VENV)/.ready ## Kill everything again and again, then fuzz for an hour (wants a quiet machine)
 	$(BIN)/pytest -p no:randomly $(or $(ARGS),tests/soak)

@@ -4,6 +4,7 @@ import gc
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Iterator
@@ -31,8 +32,13 @@ from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal, installed_binary
 from pressbox.entry.manifests import APPLICATIONS
 from tests.databases import TEMPLATE, Databases
+from tests.gate import FOLDERS
 from tests.shared_data import describe_shared_data
 from tests.statements import share_compiled_statements
+
+# A shell starts its jobs in the background with SIGINT ignored, and every child would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The default draws tracebacks with every local variable: half a minute for a request that fails in a large page.
 structlog.configure(
@@ -87,7 +93,7 @@ def kept_umask() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def reachable_folder() -> Iterator[Path]:
     """A folder that another uid can pass through: root's PostgreSQL runs as somebody else."""
-    folder = Path(tempfile.mkdtemp(prefix="pressbox-tests-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"{FOLDERS}{os.getpid()}-"))
     folder.chmod(0o711)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)

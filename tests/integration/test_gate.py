@@ -1,0 +1,123 @@
+"""The gate on toy suites: what fails twice fails the run, what passes alone is listed, many failures are no chance."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.gate import remove_leftover_folders
+
+REPOSITORY = Path(__file__).parents[2]
+# Fails in the first run and passes in the second.
+FLAKY = """
+from pathlib import Path
+def test_{name}():
+    mark = Path(__file__).with_name("{name}.mark")
+    first, _ = not mark.exists(), mark.touch()
+    assert not first, "the first time"
+"""
+BROKEN = """
+def test_{name}():
+    assert "{name}" == "whole"
+"""
+WHOLE = """
+def test_{name}():
+    pass
+"""
+
+
+def play(folder: Path, *tests: str, arguments: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    (folder / "pytest.ini").write_text("[pytest]\n")
+    text = "".join(test.replace("{name}", f"number_{number}") for number, test in enumerate(tests))
+    (folder / "test_toy.py").write_text(text)
+    command = [sys.executable, "-m", "tests.gate", "-c", str(folder / "pytest.ini"), "-p", "no:randomly"]
+    # Node ids are relative to where pytest starts, as in `make test`.
+    return subprocess.run(
+        [*command, *arguments, str(folder / "test_toy.py")],
+        cwd=folder,
+        env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_suite_that_passes_passes_at_once(tmp_path: Path) -> None:
+    played = play(tmp_path, WHOLE, WHOLE)
+    assert played.returncode == 0, played.stdout
+    assert "Once more" not in played.stdout
+    assert "load" in played.stdout
+
+
+@pytest.mark.parametrize("arguments", [(), ("-n", "2")], ids=["in one process", "in two"])
+def test_what_passes_alone_is_listed_with_its_traceback(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    played = play(tmp_path, WHOLE, FLAKY, arguments=arguments)
+    assert played.returncode == 0, played.stdout
+    assert "FLAKY test_toy.py::test_number_1: AssertionError: the first time" in played.stdout
+    kept = (tmp_path / "build" / "flaky.txt").read_text()
+    assert "assert not first" in kept
+    again = play(tmp_path, WHOLE, FLAKY)
+    assert "FLAKY" not in again.stdout
+    assert not (tmp_path / "build" / "flaky.txt").exists()
+
+
+def test_what_fails_twice_fails_the_run_and_says_how_to_run_it(tmp_path: Path) -> None:
+    played = play(tmp_path, BROKEN, FLAKY)
+    assert played.returncode == 1
+    end = played.stdout[played.stdout.index("Passed alone") :]
+    assert "FLAKY test_toy.py::test_number_1" in end
+    assert "FAILED test_toy.py::test_number_0" in end
+    assert "AssertionError: assert 'number_0' == 'whole'" in end
+    assert "make test ARGS=\"-n 0 'test_toy.py::test_number_0'\"" in end
+
+
+def test_more_failures_than_ten_are_no_chance(tmp_path: Path) -> None:
+    played = play(tmp_path, *[FLAKY] * 11)
+    assert played.returncode == 1
+    assert "Once more" not in played.stdout
+
+
+def test_a_run_that_broke_off_is_not_repeated(tmp_path: Path) -> None:
+    """The tests behind the first failure had no turn: that this one passes alone says nothing of them."""
+    played = play(tmp_path, FLAKY, BROKEN, arguments=("-x",))
+    assert played.returncode == 1
+    assert "Once more" not in played.stdout
+
+
+def test_a_file_that_cannot_be_imported_fails_the_run(tmp_path: Path) -> None:
+    played = play(tmp_path, "import nothing_of_this_name\n")
+    assert played.returncode == 2
+    assert "Once more" not in played.stdout
+
+
+def test_a_test_whose_process_dies_is_run_once_more(tmp_path: Path) -> None:
+    deadly = "import os\n" + FLAKY.replace('assert not first, "the first time"', "first and os._exit(3)")
+    played = play(tmp_path, WHOLE, deadly, arguments=("-n", "2"))
+    assert played.returncode == 0, played.stdout
+    assert "FLAKY test_toy.py::test_number_1" in played.stdout
+
+
+def test_an_interruption_reaches_tests_also_where_the_shell_had_it_ignored() -> None:
+    """A job in the background of a shell ignores SIGINT, and so would everything that tests start."""
+    program = "import signal, tests.conftest; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    played = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+    )
+    assert played.stdout.strip() == "True"
+
+
+def test_folders_of_runs_that_were_killed_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for name in (f"pressbox-tests-{ended.pid}-a", "pressbox-tests-1-a", "other"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    remove_leftover_folders()
+    assert {folder.name for folder in tmp_path.iterdir()} == {"pressbox-tests-1-a", "other"}
