@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 from pressbox.core.config import OidcSettings, Settings, TemporalSettings, TrustedHeaderSettings, WebSettings
 from pressbox.core.health import HealthState, PartHealth
+from pressbox.embedded import postgres
 from pressbox.embedded.diagnosis import diagnose, last_error
 from pressbox.embedded.home import Home
 from pressbox.embedded.instance_lock import InstanceLock
@@ -66,7 +67,10 @@ def test_a_temporal_that_others_can_reach_is_named(
     assert examined(external)["temporal network"].state is HealthState.OK
 
 
-def test_a_missing_home_is_no_failure(folder: Path) -> None:
+@pytest.mark.parametrize("is_reachable", [True, False], ids=["open", "private"])
+def test_a_missing_home_is_no_failure(folder: Path, monkeypatch: pytest.MonkeyPatch, is_reachable: bool) -> None:
+    """Nor does asking make one, also where the account of PostgreSQL would need a copy of its binaries."""
+    monkeypatch.setattr(postgres, "reachable", lambda *_: is_reachable)
     parts = examined(Settings(home=folder / "nowhere", web=WebSettings(port=free_port())))
     assert parts["home"].state is HealthState.WARNING
     assert HealthState.FAILED not in {part.state for part in parts.values()}
