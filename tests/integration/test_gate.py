@@ -1,13 +1,14 @@
 """The gate on toy suites: what fails twice fails the run, what passes alone is listed, many failures are no chance."""
 
 import signal
+import stat
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.gate import remove_leftover_folders
+from tests.gate import open_folders_above, remove_leftover_folders
 
 REPOSITORY = Path(__file__).parents[2]
 # Fails in the first run and passes in the second.
@@ -121,3 +122,11 @@ def test_folders_of_runs_that_were_killed_are_removed(tmp_path: Path, monkeypatc
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     remove_leftover_folders()
     assert {folder.name for folder in tmp_path.iterdir()} == {"pressbox-tests-1-a", "other"}
+
+
+def test_a_checkout_in_a_private_folder_is_opened_for_tests_that_act_as_others(tmp_path: Path) -> None:
+    private, checkout = tmp_path / "private", tmp_path / "private" / "checkout"
+    checkout.mkdir(parents=True)
+    private.chmod(0o700)
+    open_folders_above(checkout)
+    assert stat.S_IMODE(private.stat().st_mode) == 0o701

@@ -20,7 +20,7 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres, installed_binaries
 from pressbox.embedded.processes import ProcessRecord, SystemAccount, reachable, wait_until
-from tests.other_user import as_another_user, open_to_others
+from tests.other_user import as_another_user, needs_reachable_checkout, open_to_others
 
 as_root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change accounts")
 
@@ -229,6 +229,7 @@ def test_binaries_that_the_account_cannot_reach_are_copied_into_the_home(folder:
 
 @as_root_only
 def test_a_normal_user_needs_no_other_account(folder: Path) -> None:
+    needs_reachable_checkout()
     nobody = pwd.getpwnam("nobody")
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
     # The interpreter of root's virtualenv may lie below root's private folder.

@@ -23,7 +23,7 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.http_probe import socket_answers_well
 from pressbox.embedded.processes import SystemAccount, reachable
 from pressbox.embedded.temporal_server import EmbeddedTemporal, installed_binary
-from tests.other_user import as_another_user, open_to_others
+from tests.other_user import as_another_user, needs_reachable_checkout, open_to_others
 
 
 @pytest.fixture
@@ -79,6 +79,8 @@ def test_it_listens_on_no_address_of_this_machine(temporal: EmbeddedTemporal) ->
 
 
 def test_another_user_cannot_list_or_start_workflows(temporal: EmbeddedTemporal) -> None:
+    needs_reachable_checkout()
+
     def list_workflows() -> tuple[int, str]:
         command = [
             str(installed_binary()),
@@ -177,6 +179,7 @@ server.stop()
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change accounts")
 def test_a_normal_user_has_a_private_server_too(folder: Path) -> None:
     """Root makes a network by itself; anybody else inside a user namespace."""
+    needs_reachable_checkout()
     nobody = pwd.getpwnam("nobody")
     os.chown(folder, nobody.pw_uid, nobody.pw_gid)
     # The interpreter of root's virtualenv may lie below root's private folder.
