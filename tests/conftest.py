@@ -31,6 +31,7 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal, installed_binary
 from pressbox.entry.manifests import APPLICATIONS
+from tests.blocking import forbid_blocking
 from tests.databases import TEMPLATE, Databases
 from tests.gate import FOLDERS
 from tests.shared_data import describe_shared_data
@@ -88,6 +89,12 @@ def kept_umask() -> Iterator[None]:
     os.umask(before)
     yield
     os.umask(before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def free_event_loops() -> Iterator[None]:
+    with forbid_blocking():
+        yield
 
 
 @pytest.fixture(scope="session")

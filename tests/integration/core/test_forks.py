@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import signal
+import socket
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -11,6 +13,7 @@ from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.processes.calls import CallFailedError, Limits
 from pressbox.core.processes.forks import ForkServer
 from pressbox.core.processes.pool import ChildDiedError
+from tests.blocking import forbid_blocking
 from tests.fakes import child_functions as functions
 from tests.waiting import until
 
@@ -85,7 +88,31 @@ async def test_a_server_that_was_killed_is_started_again(monkeypatch: pytest.Mon
         assert (await forks.run(functions.greet, "Di")).text == "Hello, Di"
         assert forks.process_id != first
     finally:
-        forks.close()
+        await asyncio.to_thread(forks.close)
+
+
+async def test_more_calls_than_the_server_takes_at_once_wait_beside_the_event_loop() -> None:
+    forks = ForkServer("The fork", limits=Limits(seconds=60))
+    try:
+        await forks.run(functions.greet, "Eve")
+        server, control = forks.process_id, forks._control
+        assert server is not None
+        assert control is not None
+        # The least that the kernel grants: a handful of lines.
+        control.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1)
+        os.kill(server, signal.SIGSTOP)
+        with forbid_blocking():
+            calls = [asyncio.create_task(forks.run(functions.process_number)) for _ in range(30)]
+            for _ in range(100):
+                await asyncio.sleep(0)
+            taken = forks._taken
+            os.kill(server, signal.SIGCONT)
+            numbers = await asyncio.gather(*calls)
+        assert taken < 30, "all fitted: nothing had to wait"
+        assert len(set(numbers)) == 30
+        assert forks.process_id == server
+    finally:
+        await asyncio.to_thread(forks.close)
 
 
 def _children(forks: ForkServer) -> set[str]:

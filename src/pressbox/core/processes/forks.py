@@ -12,6 +12,7 @@ What a function gives to `after_answer` runs once its answer is on its way, for 
 
 import asyncio
 import atexit
+import errno
 import socket
 import subprocess
 import sys
@@ -35,6 +36,11 @@ START_SECONDS = 60.0
 LINGER_SECONDS = 3.0
 # A fork ends itself at its limit; this is for one that cannot.
 GRACE_SECONDS = 2.0
+# A server that takes no line at all for so long is as good as dead.
+STANDSTILL_SECONDS = 10.0
+PAUSE_SECONDS = 0.01
+# Too many lines wait already: on this socket, or of this process at all.
+_FULL = (errno.EAGAIN, errno.ETOOMANYREFS)
 
 
 class ForkServer:
@@ -50,6 +56,8 @@ class ForkServer:
         self._starting = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        # How many lines the server took, or at least let wait.
+        self._taken = 0
 
     @property
     def process_id(self) -> int | None:
@@ -69,16 +77,16 @@ class ForkServer:
         return cast(R, result)
 
     def close(self) -> None:
-        """End it now, with every call that still runs."""
+        """End it now, with every call that still runs; this waits for it, so call it from a thread."""
         with self._starting:
             self._end()
 
     async def _open_line(self) -> socket.socket:
         """A line to a new fork, which reads its call from the other end."""
-        line = self._connect()
+        control = self._control
+        line = await self._connect(control)
         if line is None:
-            await asyncio.to_thread(self._start)
-            line = self._connect()
+            line = await self._connect(await asyncio.to_thread(self._replace, control))
         if line is None:
             raise TransientError(f"{self.name} has ended.")
         return line
@@ -106,26 +114,47 @@ class ForkServer:
             # The fork ends when its line is cut, whatever it is doing.
             writer.transport.abort()
 
-    def _connect(self) -> socket.socket | None:
-        """None when the server does not run."""
-        control = self._control
+    async def _connect(self, control: socket.socket | None) -> socket.socket | None:
+        """None when the server does not run, or stands still."""
         if control is None:
             return None
         ours, theirs = socket.socketpair()
         with theirs:
             try:
-                socket.send_fds(control, [b"+"], [theirs.fileno()])
+                await self._hand_over(control, theirs)
             except OSError:
                 ours.close()
                 return None
+            except asyncio.CancelledError:
+                ours.close()
+                raise
         return ours
 
-    def _start(self) -> None:
-        with self._starting:
-            if (line := self._connect()) is not None:
-                # Another caller was faster.
-                line.close()
+    async def _hand_over(self, control: socket.socket, line: socket.socket) -> None:
+        """Only so many lines wait for the server at once; more of them wait here, and the event loop goes on."""
+        loop = asyncio.get_running_loop()
+        taken, deadline = self._taken, loop.time() + STANDSTILL_SECONDS
+        while True:
+            try:
+                socket.send_fds(control, [b"+"], [line.fileno()])
+            except OSError as error:
+                if error.errno not in _FULL:
+                    raise
+                if taken != self._taken:
+                    taken, deadline = self._taken, loop.time() + STANDSTILL_SECONDS
+                if loop.time() > deadline:
+                    raise TimeoutError from None
+                await asyncio.sleep(PAUSE_SECONDS)
+            else:
+                self._taken += 1
                 return
+
+    def _replace(self, control: socket.socket | None) -> socket.socket | None:
+        """Start a server in the place of the one that does not answer on this socket."""
+        with self._starting:
+            if self._control is not control:
+                # Another caller was faster.
+                return self._control
             self._end()
             ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
             command = (sys.executable, "-m", SERVER_MODULE, str(theirs.fileno()), self._plan.model_dump_json())
@@ -147,10 +176,10 @@ class ForkServer:
                 ours.close()
                 self._end()
                 raise ConfigurationError(f"{self.name} does not start; mostly a library is missing.")
-            # One that does not take a line for so long is as good as dead.
-            ours.settimeout(GRACE_SECONDS)
+            ours.setblocking(False)
             self._control = ours
             atexit.register(self.close)
+            return ours
 
     def _end(self) -> None:
         atexit.unregister(self.close)
