@@ -4,12 +4,15 @@ import shutil
 import ssl
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
+import httpx
 import pytest
 
 from pressbox.core.config import HttpSettings
-from pressbox.core.errors import TransientError
+from pressbox.core.errors import RefusedAddressError, TransientError
 from pressbox.core.http.client import GuardedClient
+from pressbox.core.http.exchange import _public_trust
 from tests.integration.http.loopback import ScriptedResolver, running
 
 
@@ -49,3 +52,14 @@ async def test_the_certificate_must_be_of_the_name_and_of_somebody_we_trust(cert
             with pytest.raises(TransientError, match=r"connection to secure\.example failed"):
                 await strict.get(f"https://secure.example:{server.port}/")
     assert len(server.requests) == 1
+
+
+async def test_clients_share_what_they_trust(monkeypatch: pytest.MonkeyPatch) -> None:
+    reading = Mock(side_effect=httpx.create_ssl_context)
+    monkeypatch.setattr(httpx, "create_ssl_context", reading)
+    _public_trust.cache_clear()
+    for _ in range(3):
+        async with GuardedClient(HttpSettings()) as client:
+            with pytest.raises(RefusedAddressError):
+                await client.get("http://127.0.0.1/")
+    assert reading.call_count == 1

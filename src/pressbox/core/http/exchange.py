@@ -6,6 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
 
 import httpcore
 import httpx
@@ -100,6 +101,12 @@ class _Exchange:
         )
 
 
+@cache
+def _public_trust() -> ssl.SSLContext:
+    """The authorities that everybody trusts. Reading them takes 16 ms, so all clients of a process share them."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
 class Exchanges:
     """Requests on one pool of connections, all of them behind the guard."""
 
@@ -112,7 +119,7 @@ class Exchanges:
     ) -> None:
         self._settings = settings
         self._pool = ConnectionPool(
-            ssl_context=ssl_context or httpx.create_ssl_context(trust_env=False),
+            ssl_context=ssl_context or _public_trust(),
             max_connections=MAX_CONNECTIONS,
             keepalive_expiry=KEEPALIVE_SECONDS,
             network_backend=GuardedBackend(allowed, resolver or SystemResolver()),
