@@ -1,7 +1,7 @@
 """Which browsers get messages: each belongs to one person and ends with their session, password and account."""
 
 import zipfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -19,6 +19,7 @@ from pressbox.delivery.push.api import make_sender
 from pressbox.delivery.push.keys import PushKeys
 from pressbox.delivery.push.sender import PushSender
 from pressbox.delivery.push.store import PushStore
+from pressbox.delivery.push.subscription import PushSubscription
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.push_service import PushService
 from tests.site import PASSWORD, Browser, browsing, serving
@@ -55,6 +56,11 @@ async def ben(app: FastAPI) -> AsyncIterator[Browser]:
 @pytest.fixture
 def store(database: Database, settings: Settings) -> PushStore:
     return PushStore(database, settings)
+
+
+async def listening(store: PushStore, user_id: int) -> Sequence[PushSubscription]:
+    """The browsers of this person that get messages now."""
+    return (await store.load_many([user_id])).get(user_id, ())
 
 
 async def subscribe(browser: Browser, service: PushService, name: str = "phone") -> dict[str, Any]:
@@ -95,7 +101,7 @@ async def test_the_test_speaks_the_language_of_the_browser(ada: Browser, service
 async def test_subscribing_twice_is_one_browser(ada: Browser, service: PushService, store: PushStore) -> None:
     await subscribe(ada, service)
     await subscribe(ada, service)
-    assert len(await store.load_of(ada.user_id)) == 1
+    assert len(await listening(store, ada.user_id)) == 1
 
 
 async def test_a_browser_tells_its_present_user_only(
@@ -103,13 +109,13 @@ async def test_a_browser_tells_its_present_user_only(
 ) -> None:
     said = await subscribe(ada, service)
     await subscribe(ben, service)
-    assert await store.load_of(ada.user_id) == ()
-    [kept] = await store.load_of(ben.user_id)
+    assert await listening(store, ada.user_id) == ()
+    [kept] = await listening(store, ben.user_id)
     assert kept.target.endpoint == said["endpoint"]
     assert (await ada.post("/api/push/test", json={"endpoint": said["endpoint"]})).status_code == 404
     assert (await ada.post("/api/push/subscriptions/end", json={"endpoint": said["endpoint"]})).status_code == 204
     assert (await ada.post(f"/account/devices/{kept.id}/end")).status_code == 303
-    assert len(await store.load_of(ben.user_id)) == 1
+    assert len(await listening(store, ben.user_id)) == 1
 
 
 async def test_signing_out_ends_the_messages_of_that_browser_and_of_no_other(
@@ -120,7 +126,7 @@ async def test_signing_out_ends_the_messages_of_that_browser_and_of_no_other(
         await laptop.sign_in("ada@example.org")
         await subscribe(laptop, service, "laptop")
         await laptop.post("/sign-out")
-    assert [one.target.endpoint for one in await store.load_of(ada.user_id)] == [service.browsers["phone"].endpoint]
+    assert [one.target.endpoint for one in await listening(store, ada.user_id)] == [service.browsers["phone"].endpoint]
 
 
 async def test_a_session_that_has_run_out_gets_nothing_even_before_it_is_swept_away(
@@ -129,7 +135,7 @@ async def test_a_session_that_has_run_out_gets_nothing_even_before_it_is_swept_a
     await subscribe(ada, service)
     async with database.unit_of_work() as work:
         await work.session.execute(text("UPDATE core.sessions SET expires_at = now() - interval '1 second'"))
-    assert await store.load_of(ada.user_id) == ()
+    assert await listening(store, ada.user_id) == ()
 
 
 async def test_a_new_password_ends_every_browser_that_was_not_kept(
@@ -153,7 +159,7 @@ async def test_somebody_who_is_disabled_hears_nothing_more(
     await subscribe(ada, service)
     async with database.unit_of_work() as work:
         await work.session.execute(text("UPDATE core.users SET disabled_at = now()"))
-    assert await PushStore(database, app.state.settings).load_of(ada.user_id) == ()
+    assert await listening(PushStore(database, app.state.settings), ada.user_id) == ()
 
 
 async def test_the_account_page_lists_them_and_removes_them_without_scripts(
@@ -201,9 +207,9 @@ async def test_addresses_are_sealed_and_outlive_a_change_of_the_key(
         update={"secret_key": SecretStr("the next instance key, long enough"), "old_secret_keys": settings.secret_key}
     )
     assert await PushStore(database, rotated).seal_again() == 1
-    assert len(await PushStore(database, rotated).load_of(ada.user_id)) == 1
+    assert len(await listening(PushStore(database, rotated), ada.user_id)) == 1
     with pytest.raises(ConfigurationError):
-        await PushStore(database, settings).load_of(ada.user_id)
+        await listening(PushStore(database, settings), ada.user_id)
 
 
 async def test_the_export_names_the_browsers_and_no_secret(ada: Browser, service: PushService) -> None:

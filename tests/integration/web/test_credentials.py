@@ -68,7 +68,7 @@ async def make_ways(whole: FastAPI, browse: Browse, browser: Browser, resources:
     assert (await browser.post("/api/push/subscriptions", json=phone)).status_code == 201
 
     async def is_told() -> bool:
-        return bool(await PushStore(resources.database, resources.settings).load_of(user.id))
+        return bool(await PushStore(resources.database, resources.settings).load_many([user.id]))
 
     async def opens(path: str, headers: dict[str, str] | None = None) -> bool:
         return (await outside.get(path, headers=headers)).status_code == 200

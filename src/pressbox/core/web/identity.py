@@ -1,12 +1,10 @@
 """Who asks: from the session cookie, from a bearer token on `/api/…`, or by the open mode on loopback.
 
-Pages and APIs take one of the dependencies: `current_identity` (may be nobody), `signed_in`, `administrator`,
-`require_scope(Scope.READER)`. `signed_in` also wants the token's scope to fit the method, so that a route is safe
-without saying more.
+Pages and APIs take one of the dependencies: `current_identity` (may be nobody), `signed_in`, `administrator`.
+`signed_in` also wants the token's scope to fit the method, so that a route is safe without saying more.
 """
 
 import ipaddress
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -102,18 +100,6 @@ async def administrator(identity: Annotated[Identity, Depends(signed_in)]) -> Id
     if not identity.is_administrator:
         raise ForbiddenError("Only an administrator may do this.")
     return identity
-
-
-def require_scope(scope: Scope) -> Callable[..., Awaitable[Identity]]:
-    """A dependency for routes with a scope of their own, such as those of reader apps."""
-
-    async def required(identity: Annotated[Identity | None, Depends(current_identity)]) -> Identity:
-        if identity is None:
-            raise NotSignedInError("Sign in, or send a token.")
-        _demand(identity, scope)
-        return identity
-
-    return required
 
 
 MaybeIdentity = Annotated[Identity | None, Depends(current_identity)]

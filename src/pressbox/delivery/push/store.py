@@ -84,12 +84,8 @@ class PushStore:
             rows = (await work.session.execute(wanted)).tuples().all()
         return {row.id: self._read(row, language) for row, language in rows}
 
-    async def load_of(self, user_id: int) -> Sequence[PushSubscription]:
-        """All browsers of a person that get messages now; none of somebody who is disabled."""
-        return (await self.load_many([user_id])).get(user_id, ())
-
     async def load_many(self, user_ids: Collection[int]) -> dict[int, Sequence[PushSubscription]]:
-        """The same for many people at once; whoever has no browser is left out."""
+        """All browsers of these people that get messages now. Whoever has none, or is disabled, is left out."""
         wanted = _with_language().where(PushSubscriptionRow.user_id == one_of(user_ids))
         found: dict[int, list[PushSubscription]] = {}
         async with self._database.unit_of_work() as work:
