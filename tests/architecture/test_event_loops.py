@@ -13,18 +13,19 @@ ASK = "import socket; socket.getaddrinfo('localhost', 80)"
 LOOK = "import threading; threading.Event().wait(0)"
 
 
-def run_as(path: str, code: str) -> None:
+def runs_as(path: str, code: str) -> bool:
     """Run the code as if it stood in that file."""
     exec(compile(code, str(Path(pressbox.__path__[0], path)), "exec"), {})
+    return True
 
 
 @pytest.mark.parametrize("code", [SLEEP, ASK])
 async def test_code_of_pressbox_must_not_block_the_loop_that_runs_it(code: str) -> None:
     with pytest.raises(BlockingError):
-        run_as("core/made_up.py", code)
+        runs_as("core/made_up.py", code)
 
 
 async def test_threads_launchers_and_short_looks_may() -> None:
-    await asyncio.to_thread(run_as, "core/made_up.py", SLEEP)
-    run_as("embedded/made_up.py", SLEEP)
-    run_as("core/made_up.py", LOOK)
+    assert await asyncio.to_thread(runs_as, "core/made_up.py", SLEEP)
+    assert runs_as("embedded/made_up.py", SLEEP)
+    assert runs_as("core/made_up.py", LOOK)

@@ -26,7 +26,7 @@ def find_missing(settings: FootySettings) -> tuple[MissingSetting, ...]:
         missing.append(
             MissingSetting(
                 "PRESSBOX_FOOTY_API_KEY",
-                "Get a key at api-football.com and set it, then start Pressbox again. `pressbox demo` needs none.",
+                "Get a key at api-football.com and enter it in the settings. `pressbox demo` needs none.",
             )
         )
     if settings.judge is JudgeKind.VISION_LLM and not (settings.vision_url and settings.vision_model):

@@ -347,6 +347,6 @@ async def test_without_a_public_address_passkeys_are_not_offered_and_the_reason_
     assert "/sign-in/passkey" not in (await stranger.get("/sign-in")).text
     refused = await stranger.post("/sign-in/passkey/options", headers={"Accept": "application/json"})
     assert refused.status_code == 409
-    assert "PRESSBOX_WEB_PUBLIC_URL" in refused.json()["error"]["message"]
-    assert "PRESSBOX_WEB_PUBLIC_URL" in (await signed_in.get(PAGE)).text
+    assert "the settings must name it" in refused.json()["error"]["message"]
+    assert "/settings/instance" in (await signed_in.get(PAGE)).text
     assert (await signed_in.post(f"{PAGE}/passkeys/options")).status_code == 409

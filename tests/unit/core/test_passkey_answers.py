@@ -40,7 +40,7 @@ def test_passkeys_belong_to_the_public_address(url: str, origin: str) -> None:
 )
 def test_without_a_usable_address_the_reason_is_named(url: str | None) -> None:
     assert relying_party(url) is None
-    with pytest.raises(ConflictError, match="PRESSBOX_WEB_PUBLIC_URL"):
+    with pytest.raises(ConflictError, match="the settings must name it"):
         require_relying_party(url)
 
 

@@ -26,8 +26,8 @@ LONGEST_ANSWER = 20_000
 _UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
 
 NEEDS_PUBLIC_URL = (
-    "Passkeys belong to one address, so they need PRESSBOX_WEB_PUBLIC_URL: https://… with a name, or "
-    "http://localhost:… on this machine. Whoever runs this instance can set it."
+    "Passkeys belong to one address, so the settings must name it: https://… with a name, or "
+    "http://localhost:… on this machine. An administrator can enter it."
 )
 
 

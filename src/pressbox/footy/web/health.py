@@ -103,7 +103,7 @@ def describe_requests(budget: RequestBudget, now: datetime) -> str:
 
 def _advise(budget: RequestBudget) -> str:
     if budget.pause_needs_change:
-        return "Look at the account at dashboard.api-football.com, then correct PRESSBOX_FOOTY_API_KEY."
+        return "Look at the account at dashboard.api-football.com, then correct the key in the settings."
     return "Requests are given anew at 00:00 UTC. Follow fewer leagues, or take a larger plan at api-football.com."
 
 
