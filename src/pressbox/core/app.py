@@ -345,6 +345,8 @@ class AppManifest:
     paid: tuple[PaidService, ...] = ()
     # Beginnings of paths that no cookie opens, because whoever asks there need not be a page of ours.
     cookieless: tuple[str, ...] = ()
+    # Patterns of paths that take more than a form or JSON does: `security.MOST_BODY_BYTES`; and how much.
+    body_limits: tuple[tuple[str, int], ...] = ()
     # Patterns of paths whose answers carry something lasting and secret: their length must not tell of it.
     secret_paths: tuple[str, ...] = ()
     # Patterns of paths that a browser must not load before somebody opens them.

@@ -110,7 +110,9 @@ class WebSettings(Group):
         None, min_length=20, description="Opens /metrics for a scraper that has no account; a long random text."
     )
     session_days: int = Field(30, ge=1, le=365, description="Days after which an unused session ends.")
-    max_body_bytes: int = Field(10_000_000, ge=1_000, description="Largest request body that is read.")
+    max_body_bytes: int = Field(
+        10_000_000, ge=1_000, description="Largest request body that is read: a file. Forms and JSON have 256 kB."
+    )
     connections_per_address: int = Field(
         256, ge=8, description="Connections from one address; trusted proxies are not counted."
     )

@@ -26,7 +26,7 @@ from pressbox.core.app import (
 )
 from pressbox.core.spending.services import PaidService
 from pressbox.core.today.contracts import Place
-from pressbox.curator.names import COOKIELESS, HEAVY_QUEUE, INDEX_QUEUE, PATH, QUEUE
+from pressbox.curator.names import BODY_LIMITS, COOKIELESS, HEAVY_QUEUE, INDEX_QUEUE, PATH, QUEUE
 
 if TYPE_CHECKING:
     from fastapi import APIRouter
@@ -253,6 +253,7 @@ APP = AppManifest(
     ),
     personal_data=personal_data,
     cookieless=COOKIELESS,
+    body_limits=BODY_LIMITS,
     # Whoever opens an entry has read it.
     never_prefetched=(f"{PATH}/entries/*",),
 )

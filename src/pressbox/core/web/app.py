@@ -25,8 +25,11 @@ from pressbox.core.web.identity import refuse_open_beyond_loopback
 from pressbox.core.web.rates import PersonLimits, RequestRates, count_request
 from pressbox.core.web.refusals import EarlyRefusal, Refusals
 from pressbox.core.web.requests import ErrorBoundary, RequestContext
-from pressbox.core.web.security import BodyLimit, HostCheck, OriginCheck
+from pressbox.core.web.security import BodyLimit, BodyLimits, HostCheck, OriginCheck
 from pressbox.core.web.topics import audience_kinds, live_topics
+
+# Temporal's UI and its server speak with each other; we only pass it on.
+LARGER_BODIES = ((r"/temporal/.*", 4_000_000),)
 
 
 def create_app(settings: Settings, manifests: Sequence[AppManifest], connect: Connect) -> FastAPI:
@@ -86,6 +89,7 @@ def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middlew
     own = own_addresses(settings.web)
     cookieless = tuple(path for manifest in manifests for path in manifest.cookieless)
     secret = tuple(path for manifest in manifests for path in manifest.secret_paths)
+    larger = (*LARGER_BODIES, *(limit for manifest in manifests for limit in manifest.body_limits))
     return [
         Middleware(RequestContext, settings=settings),
         Middleware(HeadAnswer),
@@ -94,7 +98,7 @@ def _shell(settings: Settings, manifests: Sequence[AppManifest]) -> list[Middlew
         Middleware(HostCheck, own=own),
         Middleware(EarlyRefusal),
         Middleware(OriginCheck, own=own, cookieless=cookieless),
-        Middleware(BodyLimit, most_bytes=settings.web.max_body_bytes),
+        Middleware(BodyLimit, limits=BodyLimits(settings.web.max_body_bytes, larger)),
     ]
 
 

@@ -3,6 +3,8 @@
 Pure ASGI, so that streams pass unbuffered. The decisions are functions; the classes only apply them.
 """
 
+import re
+from collections.abc import Sequence
 from http import HTTPStatus
 from ipaddress import ip_address
 
@@ -40,6 +42,14 @@ SECURITY_HEADERS = {
     "cache-control": "no-store",
 }
 MOST_HEADER_BYTES = 32_768
+# Far more than browsers and proxies send: many short ones make work that their bytes do not show.
+MOST_HEADERS = 200
+MOST_COOKIES = 300
+MOST_QUERY_FIELDS = 1000
+# Forms and JSON are read at once, on the event loop. Files come in parts, which pass piece by piece.
+MOST_BODY_BYTES = 256_000
+# Python refuses to read numbers of thousands of digits.
+LONGEST_LENGTH = 18
 
 
 def origin_is_ours(
@@ -122,20 +132,36 @@ class OriginCheck:
             )
 
 
+class BodyLimits:
+    """How large a body may be. Some paths take more than others: what they do with it is made for that."""
+
+    def __init__(self, most_bytes: int, larger: Sequence[tuple[str, int]] = ()) -> None:
+        self._most_bytes = most_bytes
+        self._larger = [(re.compile(pattern), size) for pattern, size in larger]
+
+    def of(self, path: str, content_type: str) -> int:
+        if content_type.lower().lstrip().startswith("multipart/"):
+            return self._most_bytes
+        known = (size for pattern, size in self._larger if pattern.fullmatch(path))
+        return min(self._most_bytes, next(known, MOST_BODY_BYTES))
+
+
 class BodyLimit:
     """Stops reading a body that is larger than allowed, whether or not it said so before."""
 
-    def __init__(self, app: ASGIApp, most_bytes: int) -> None:
-        self._app, self._most_bytes = app, most_bytes
+    def __init__(self, app: ASGIApp, limits: BodyLimits) -> None:
+        self._app, self._limits = app, limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        declared = Headers(scope=scope).get("content-length", "0")
+        headers = Headers(scope=scope)
+        most_bytes = self._limits.of(scope["path"], headers.get("content-type", ""))
+        declared = headers.get("content-length", "0")
         if not declared.isascii() or not declared.isdigit():
             raise RequestError(HTTPStatus.BAD_REQUEST, "bad_length", "The Content-Length header is not a number.")
-        if int(declared) > self._most_bytes:
+        if len(declared) > LONGEST_LENGTH or int(declared) > most_bytes:
             raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
         read = 0
 
@@ -143,7 +169,7 @@ class BodyLimit:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self._most_bytes:
+            if read > most_bytes:
                 # Of this type because the framework takes any other, while it reads a body, for bad syntax.
                 raise HTTPException(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return message
@@ -152,12 +178,19 @@ class BodyLimit:
 
 
 def _check_size(scope: Scope) -> None:
-    if sum(len(name) + len(value) for name, value in scope["headers"]) > MOST_HEADER_BYTES:
+    headers = scope["headers"]
+    cookies = sum(1 + value.count(b";") for name, value in headers if name == b"cookie")
+    too_large = sum(len(name) + len(value) for name, value in headers) > MOST_HEADER_BYTES
+    if too_large or len(headers) > MOST_HEADERS or cookies > MOST_COOKIES:
         raise RequestError(
             HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "headers_too_large", "The headers of the request are too large."
         )
     # No text in the database can hold a NUL, so no address of ours has one.
     query = scope.get("query_string", b"")
+    if query.count(b"&") >= MOST_QUERY_FIELDS:
+        raise RequestError(
+            HTTPStatus.REQUEST_URI_TOO_LONG, "query_too_long", f"An address has at most {MOST_QUERY_FIELDS} values."
+        )
     if "\0" in scope["path"] or b"%00" in query or b"\0" in query:
         raise RequestError(HTTPStatus.BAD_REQUEST, "bad_request", "The address contains a NUL character.")
 

@@ -1,5 +1,6 @@
 """Requests of reader apps: who they act for and what they send; and the responses that apps understand."""
 
+import asyncio
 import gzip
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -110,7 +111,7 @@ async def values_of(request: Request) -> Values:
     if request.headers.get("content-type", FORM).partition(";")[0].strip().lower() == FORM:
         body = await request.body()
         # Names in apps' bodies are not always escaped as they should be; whatever they are, they are not an error.
-        pairs += _pairs(body.decode("utf-8", "replace"))
+        pairs += await asyncio.to_thread(_pairs, body.decode("utf-8", "replace"))
     return Values(pairs)
 
 
