@@ -1,5 +1,6 @@
 """Every error as an answer: one JSON shape for programs, one page for people, the same words in both."""
 
+import re
 from collections.abc import Mapping
 from html import escape
 from http import HTTPStatus
@@ -12,6 +13,7 @@ from pydantic import BaseModel
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.types import Scope
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.errors import (
@@ -33,6 +35,8 @@ from pressbox.core.web.rendering import render
 log = get_logger(__name__)
 
 RETRY_SECONDS = 5
+# Words of our own addresses; what opens something is longer, or has digits and capitals.
+_FIRST_WORD = re.compile(r"/[a-z-]{1,15}(?=/|$)")
 SIGN_IN_PATH = "/sign-in"
 PROOF_PATH = "/account/proof"
 # The description of the API is for people.
@@ -100,8 +104,18 @@ async def answer(request: Request, error: PressboxError) -> Response:
 
 async def answer_unexpected(request: Request, error: Exception) -> Response:
     """A mistake of ours: everything for the log, nothing but an id for the outside."""
-    log.error("unexpected_error", msg="A request failed", path=request.url.path, exc_info=error)
+    log.error("unexpected_error", msg="A request failed", path=describe_path(request.scope), exc_info=error)
     return await answer(request, PressboxError("Something went wrong on our side. The log has the details."))
+
+
+def describe_path(scope: Scope) -> str:
+    """For the log: the pattern of the route. Parts of an address may open something by themselves."""
+    route: str | None = getattr(scope.get("route"), "path", None)
+    if route is not None:
+        return route
+    path: str = scope["path"]
+    found = _FIRST_WORD.match(path)
+    return "/" if path == "/" else f"{found[0]}{path[found.end() :] and '/…'}" if found else "/…"
 
 
 def wants_json(request: Request) -> bool:

@@ -100,7 +100,7 @@ class _Answer:
             write(
                 "request_refused",
                 msg=f"{scope['method']} answered with {self.status}",
-                path=scope["path"][:200],
+                path=errors.describe_path(scope),
                 status=self.status,
                 milliseconds=round(seconds * 1000),
                 address=scope["state"]["client_address"],
