@@ -12,7 +12,7 @@ from pydantic import SecretStr
 from sqlalchemy import select, text
 
 from pressbox.core.accounts.audit import Action, AuditFilter, AuditLog
-from pressbox.core.accounts.factor_rows import AuthenticatorAppRow, RecoveryCodeRow
+from pressbox.core.accounts.factor_rows import AuthenticatorAppRow, PasskeyRow, RecoveryCodeRow
 from pressbox.core.accounts.factors import SecondFactors
 from pressbox.core.accounts.life_cycle import AccountLifeCycle
 from pressbox.core.accounts.models import User
@@ -22,7 +22,7 @@ from pressbox.core.clock import utc_now
 from pressbox.core.config import AccountsSettings, SecondFactorRule, Settings
 from pressbox.core.db.database import Database
 from tests.integration.web.conftest import Browse, OpenApp
-from tests.site import ADMIN, MEMBER, PASSWORD, Browser
+from tests.site import ADMIN, MEMBER, ORIGIN, PASSWORD, Browser
 
 PAGE = "/account/second-factor"
 
@@ -205,7 +205,7 @@ async def test_changing_it_needs_a_fresh_proof(signed_in: Browser, clock: Clock,
         assert (answer.status_code, answer.headers["location"]) == (303, f"/account/proof?next={PAGE}")
     assert "Switch off" not in (await signed_in.get(PAGE)).text
     proof = await signed_in.get(f"/account/proof?next={PAGE}")
-    assert "Or a code of your authenticator app" in proof.text
+    assert "Code of your authenticator app, or a recovery code" in proof.text
     wrong = await signed_in.post("/account/proof/code", data={"code": "000000", "next": PAGE})
     assert wrong.status_code == 422
     shown = await signed_in.post("/account/proof/code", data={"code": clock.next_code(secret), "next": PAGE})
@@ -213,6 +213,64 @@ async def test_changing_it_needs_a_fresh_proof(signed_in: Browser, clock: Clock,
     assert (await signed_in.post(f"{PAGE}/app/remove")).status_code == 303
     answer = await signed_in.post("/sign-in", data={"email": ADMIN, "password": PASSWORD})
     assert answer.headers["location"] == "/"
+
+
+async def test_the_password_alone_proves_nothing_for_whoever_has_a_second_factor(
+    signed_in: Browser, clock: Clock, database: Database, admin: User
+) -> None:
+    secret, codes = await set_up_app(signed_in, clock.next_code)
+    await _let_proof_lapse(database)
+    page = await signed_in.get(f"/account/proof?next={PAGE}")
+    assert 'action="/account/proof"' not in page.text
+    refused = await signed_in.post("/account/proof", data={"password": PASSWORD, "next": PAGE})
+    assert (refused.status_code, "has a second factor" in refused.text) == (422, True)
+    told = await signed_in.post("/api/account/proof", json={"password": PASSWORD})
+    assert (told.status_code, told.json()["error"]["field"]) == (422, "code")
+    for guess in (PASSWORD, "wrong"):
+        # Not even whether the password is right.
+        answer = await signed_in.post("/api/account/proof", json={"password": guess})
+        assert answer.json()["error"]["message"] == told.json()["error"]["message"]
+    assert (await signed_in.post(f"{PAGE}/app/remove")).headers["location"].startswith("/account/proof")
+    assert (await signed_in.post("/api/account/proof", json={"code": "000000"})).status_code == 422
+    assert (await signed_in.post("/api/account/proof", json={"code": codes[0]})).status_code == 204
+    await _let_proof_lapse(database)
+    code = clock.next_code(secret)
+    assert (await signed_in.post("/api/account/proof", json={"code": code, "password": "wrong"})).status_code == 204
+    assert (await signed_in.post(f"{PAGE}/app/remove")).headers["location"] == f"{PAGE}?done=app-removed"
+    entries = await AuditLog(database).read(AuditFilter(action=Action.PROOF_REFUSED), 10)
+    assert {entry.subject_id for entry in entries} == {admin.id}
+
+
+async def test_whoever_has_a_second_factor_shows_it_to_change_the_password(
+    signed_in: Browser, clock: Clock, database: Database
+) -> None:
+    secret, _ = await set_up_app(signed_in, clock.next_code)
+    await _let_proof_lapse(database)
+    assert 'action="/account/password"' not in (await signed_in.get("/account")).text
+    change = {"current_password": PASSWORD, "new_password": "other words in a row"}
+    answer = await signed_in.post("/account/password", data=change, headers={"Referer": f"{ORIGIN}/account"})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/account/proof?next=/account")
+    told = await signed_in.post("/api/account/password", json=change)
+    assert (told.status_code, told.json()["error"]["code"]) == (403, "proof_needed")
+    await signed_in.post("/account/proof/code", data={"code": clock.next_code(secret)})
+    assert 'action="/account/password"' in (await signed_in.get("/account")).text
+    assert (await signed_in.post("/account/password", data=change)).headers["location"] == "/account?done=password"
+
+
+async def test_a_recovery_code_proves_for_whoever_has_only_passkeys(
+    app: FastAPI, signed_in: Browser, clock: Clock, database: Database, admin: User
+) -> None:
+    _, codes = await set_up_app(signed_in, clock.next_code)
+    async with database.unit_of_work() as work:
+        app_row = await work.session.get(AuthenticatorAppRow, admin.id)
+        await work.session.delete(app_row)
+        key = PasskeyRow(user_id=admin.id, user_handle=b"x", credential_id=b"x", public_key=b"x", sign_count=0, name="")
+        work.session.add(key)
+    await _let_proof_lapse(database)
+    assert "Recovery code" in (await signed_in.get("/account/proof")).text
+    assert (await signed_in.post("/account/proof", data={"password": PASSWORD})).status_code == 422
+    shown = await signed_in.post("/account/proof/code", data={"code": codes[0], "next": PAGE})
+    assert (shown.status_code, shown.headers["location"]) == (303, PAGE)
 
 
 async def test_the_secret_and_the_codes_are_not_in_the_database(

@@ -43,6 +43,8 @@ from pressbox.core.logs import get_logger
 
 log = get_logger(__name__)
 
+PASSWORD_IS_NOT_ENOUGH = "This account has a second factor. Confirm with a code, a passkey or a recovery code."  # noqa: S105
+
 
 class AccountService:
     def __init__(
@@ -149,14 +151,19 @@ class AccountService:
         return await self.begin_session(user, client, Proof.PASSWORD, previous_session=previous_session)
 
     async def prove_by_password(self, user_id: int, password: str, *, client: Client) -> None:
-        """Raise unless this is the password of somebody who is signed in already."""
+        """Raise unless this is the password of somebody who is signed in already, and has no second factor."""
         await self._limits.count(PROOFS_BY_USER, f"{user_id} {address_subject(client.address)}")
         async with self._database.unit_of_work() as work:
             stored = (await people.get(work.session, user_id)).password_hash
-        if not (await self.passwords.check(stored, password)).matches:
-            async with self._database.unit_of_work() as work:
-                await audit.record(work.session, Action.PROOF_REFUSED, Actor(user_id, client), user_id)
-            raise InvalidInputError("The password is wrong.", field="password")
+            needs_factor = await has_any(work.session, user_id)
+        # The one who took a session may know the password too; that is what the second factor is for.
+        if not needs_factor and (await self.passwords.check(stored, password)).matches:
+            return
+        async with self._database.unit_of_work() as work:
+            await audit.record(work.session, Action.PROOF_REFUSED, Actor(user_id, client), user_id)
+        if needs_factor:
+            raise InvalidInputError(PASSWORD_IS_NOT_ENOUGH, field="code")
+        raise InvalidInputError("The password is wrong.", field="password")
 
     async def note_proof(self, *, session: str | None = None, token: str | None = None) -> None:
         """From now on, for a while, whoever uses this session or token has shown that it is really them."""

@@ -10,7 +10,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from pressbox.core.errors import ForbiddenError, ProofNeededError
-from pressbox.core.web.connection import account_service
+from pressbox.core.web.connection import account_service, second_factors
 from pressbox.core.web.identity import (
     Identity,
     Via,
@@ -25,10 +25,16 @@ async def require_recent_proof(identity: Annotated[Identity, Depends(signed_in)]
     """Somebody who has shown within the last minutes that it is them."""
     if not identity.proved_recently:
         raise ProofNeededError(
-            "Show again that it is you: open /account/proof in the browser, or send your password to "
-            "POST /api/account/proof. That holds for ten minutes."
+            "Show again that it is you: open /account/proof in the browser, or send your password, with a second "
+            "factor a code, to POST /api/account/proof. That holds for ten minutes."
         )
     return identity
+
+
+async def require_second_factor(request: Request, identity: Identity) -> None:
+    """Where the password itself is asked for: whoever has a second factor has shown that one, minutes ago at most."""
+    if await second_factors(request).has_any(identity.user_id):
+        await require_recent_proof(identity)
 
 
 async def require_proved_administrator(identity: Annotated[Identity, Depends(administrator)]) -> Identity:

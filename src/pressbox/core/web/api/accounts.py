@@ -36,7 +36,7 @@ from pressbox.core.web.identity import (
 from pressbox.core.web.languages import LANGUAGES
 from pressbox.core.web.pages.own_data import export_response
 from pressbox.core.web.pages.recovery import CHOOSE_PATH
-from pressbox.core.web.proof import ProvedAdministrator, note_proof, require_recent_proof
+from pressbox.core.web.proof import ProvedAdministrator, note_proof, require_recent_proof, require_second_factor
 
 router = APIRouter(prefix="/api", tags=["accounts"])
 
@@ -44,6 +44,7 @@ Accounts = Annotated[AccountService, Depends(account_service)]
 LifeCycle = Annotated[AccountLifeCycle, Depends(account_life_cycle)]
 Recovery = Annotated[AccountRecovery, Depends(account_recovery)]
 Ending = Annotated[AccountEnding, Depends(account_ending)]
+Factors = Annotated[SecondFactors, Depends(second_factors)]
 By = Annotated[Actor, Depends(actor_of)]
 RowId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
@@ -112,7 +113,8 @@ class TokenRequest(RequestBody):
 
 
 class ProofRequest(RequestBody):
-    password: SecretStr
+    password: SecretStr | None = Field(None, description="Of whoever has no second factor.")
+    code: SecretStr | None = Field(None, description="Of the authenticator app, or a recovery code.")
 
 
 class PasswordChange(RequestBody):
@@ -185,6 +187,7 @@ async def change_account(identity: SignedInIdentity, accounts: Accounts, change:
 async def change_password(
     request: Request, identity: Owner, life_cycle: LifeCycle, by: By, change: PasswordChange
 ) -> None:
+    await require_second_factor(request, identity)
     await life_cycle.change_password(
         identity.user_id,
         change.current_password.get_secret_value(),
@@ -211,9 +214,16 @@ async def list_credentials(identity: Owner, life_cycle: LifeCycle) -> list[Crede
 
 
 @router.post("/account/proof", status_code=204, summary="Show again that it is me")
-async def prove(request: Request, identity: Owner, accounts: Accounts, proof: ProofRequest) -> None:
-    """For ten minutes this session or token may make lasting credentials and change the account."""
-    await accounts.prove_by_password(identity.user_id, proof.password.get_secret_value(), client=client_of(request))
+async def prove(request: Request, identity: Owner, accounts: Accounts, factors: Factors, proof: ProofRequest) -> None:
+    """For ten minutes this session or token may make lasting credentials and change the account.
+
+    Whoever has a second factor sends a code, everybody else the password.
+    """
+    if proof.code is not None:
+        await factors.check_code(identity.user_id, proof.code.get_secret_value(), client=client_of(request))
+    else:
+        password = proof.password.get_secret_value() if proof.password is not None else ""
+        await accounts.prove_by_password(identity.user_id, password, client=client_of(request))
     await note_proof(request, identity)
 
 
@@ -289,7 +299,7 @@ async def change_user(
 async def remove_second_factors(
     request: Request,
     _: ProvedAdministrator,
-    factors: Annotated[SecondFactors, Depends(second_factors)],
+    factors: Factors,
     user_id: RowId,
 ) -> None:
     """For somebody who lost authenticator app, passkeys and recovery codes; the password stays."""

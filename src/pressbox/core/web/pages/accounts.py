@@ -32,7 +32,7 @@ from pressbox.core.web.identity import (
 )
 from pressbox.core.web.languages import LANGUAGES
 from pressbox.core.web.pages.account_context import second_factor_context
-from pressbox.core.web.proof import ProvedIdentity
+from pressbox.core.web.proof import ProvedIdentity, require_second_factor
 from pressbox.core.web.rates import quota_service
 from pressbox.core.web.rendering import render
 from pressbox.core.web.sign_in import complete_sign_in, open_session, sign_in_page
@@ -142,6 +142,7 @@ async def change_password(
     new_password: Text = "",
     keep: Annotated[list[str] | None, Form()] = None,
 ) -> Response:
+    await require_second_factor(request, identity)
     try:
         await life_cycle.change_password(
             identity.user_id,
