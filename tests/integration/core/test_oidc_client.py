@@ -60,6 +60,11 @@ async def sign_in(client: OidcClient) -> dict[str, object]:
     return await client.redeem(request, code)
 
 
+def test_an_answer_that_is_nested_without_end_is_no_answer() -> None:
+    with pytest.raises(OidcError, match="cannot be read"):
+        oidc_client.read_object(b"[" * 100_000)
+
+
 async def test_a_provider_on_a_private_address_is_asked_although_the_guard_refuses_such(
     client: OidcClient, provider: OidcProvider
 ) -> None:

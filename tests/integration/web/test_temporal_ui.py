@@ -67,6 +67,26 @@ async def test_only_an_administrator_is_shown_the_way_to_it(
     assert "/temporal" not in (await reader.get("/activity")).text
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "%2e%2e/api/v1/namespaces",
+        "..%2fapi/v1/namespaces",
+        "_app/%2e%2e/%2e%2e/api/v1/namespaces",
+        "%252e%252e/api/v1/namespaces",
+        "%25252525252e%2e/api/v1/namespaces",
+        "..%5capi/v1/namespaces",
+        "_app/%2e/version.json",
+    ],
+)
+async def test_no_path_leads_out_of_its_folder(signed_in: Browser, monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    async def ask(*_: object) -> None:
+        pytest.fail("Temporal was asked")
+
+    monkeypatch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", ask)
+    assert (await signed_in.get(f"/temporal/{path}")).status_code == 404
+
+
 async def test_its_page_may_run_its_own_scripts_and_no_others(signed_in: Browser) -> None:
     rules = dict(
         rule.split(" ", 1) for rule in (await signed_in.get(PAGE)).headers["content-security-policy"].split("; ")

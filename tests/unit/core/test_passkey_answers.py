@@ -44,6 +44,14 @@ def test_without_a_usable_address_the_reason_is_named(url: str | None) -> None:
         require_relying_party(url)
 
 
+@pytest.mark.parametrize("opening", ["[", '{"id":', '{"response":{"a":'])
+def test_an_answer_that_is_nested_without_end_is_refused(opening: str) -> None:
+    with pytest.raises(InvalidInputError):
+        parse_sign_in((opening * 20_000)[:20_000])
+    with pytest.raises(InvalidInputError):
+        check_registration(PARTY, new_challenge(), (opening * 20_000)[:20_000])
+
+
 def test_a_key_must_find_its_person_and_ask_for_finger_or_pin() -> None:
     made = json.loads(
         registration_options(PARTY, new_challenge(), user_handle=b"h" * 32, email="a@b.c", name="", known=[b"one"])

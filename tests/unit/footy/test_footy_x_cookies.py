@@ -81,6 +81,8 @@ def test_every_form_of_an_export_is_a_login(text: str) -> None:
         ("<html>no</html>", "neither a cookies.txt"),
         ("[1, 2]", "not the JSON"),
         ("[{", "not the JSON"),
+        # Nested without end.
+        ("[" * 100_000, "not the JSON"),
         ("[]", "no cookie of x.com"),
         (NETSCAPE.replace("auth_token", "guest_id"), "auth_token is missing or expired"),
         (NETSCAPE.replace(str(LATER), "1000000000"), "auth_token is missing or expired"),

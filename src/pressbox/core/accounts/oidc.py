@@ -135,7 +135,7 @@ def read_id_token(
     except InvalidKeyIdError as error:
         raise UnknownKeyError("The token is signed by an unknown key.") from error
     # The library raises ValueError for some tokens that are not tokens.
-    except (JoseError, ValueError, TypeError, KeyError) as error:
+    except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise OidcError(_NOT_ACCEPTED, reason=f"{type(error).__name__}: {error}"[:200]) from error
     claims = dict(decoded.claims)
     presented = claims.get("nonce")

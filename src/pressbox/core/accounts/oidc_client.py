@@ -101,7 +101,7 @@ class OidcClient:
         if answer.status != HTTPStatus.OK:
             # The code was used, is too old, or the client is not the one the provider knows.
             raise OidcError("The provider did not accept the sign-in. Begin again.", reason=_reason(answer))
-        return _read_object(answer)
+        return read_object(answer.body)
 
     async def _check(self, provider: Provider, token: str, nonce: str) -> dict[str, Any]:
         keys = await self._load_keys(provider)
@@ -134,7 +134,7 @@ class OidcClient:
             document = await self._fetch_json(provider.jwks_uri)
             try:
                 keys = KeySet.import_key_set(document)  # type: ignore[arg-type]
-            except (JoseError, ValueError, TypeError, KeyError) as error:
+            except (JoseError, ValueError, TypeError, KeyError, RecursionError) as error:
                 raise OidcError("The provider's keys cannot be read.", reason=str(error)[:200]) from error
             self._keys = (time.monotonic(), keys)
         return self._keys[1]
@@ -145,7 +145,7 @@ class OidcClient:
             raise _away()
         if answer.status != HTTPStatus.OK:
             raise OidcError("The provider does not answer as one. Check PRESSBOX_OIDC_ISSUER.", reason=_reason(answer))
-        return _read_object(answer)
+        return read_object(answer.body)
 
     async def _ask(self, url: str, headers: Mapping[str, str], form: bytes | None = None) -> Response:
         try:
@@ -165,9 +165,9 @@ def _issuer_endpoint(issuer: str) -> str:
     return endpoint(parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
 
 
-def _read_object(answer: Response) -> dict[str, Any]:
-    with suppress(ValueError):
-        found = json.loads(answer.body)
+def read_object(body: bytes) -> dict[str, Any]:
+    with suppress(ValueError, RecursionError):
+        found = json.loads(body)
         if isinstance(found, dict):
             return found
     raise OidcError("The provider's answer cannot be read.", reason="not a JSON object")

@@ -23,7 +23,7 @@ MOST_PER_USER = 20
 # An answer has a key and a signature; whatever is longer is none.
 LONGEST_ANSWER = 20_000
 # What parsing strangers' bytes brings, beside the library's own errors.
-_UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError)
+_UNREADABLE = (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 NEEDS_PUBLIC_URL = (
     "Passkeys belong to one address, so the settings must name it: https://… with a name, or "

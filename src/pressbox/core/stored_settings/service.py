@@ -29,6 +29,7 @@ from pressbox.core.stored_settings.sections import (
     declared_sections,
 )
 from pressbox.core.stored_settings.store import Revision, Stored, StoredSettings
+from pressbox.core.texts import require_line
 
 LONGEST_TEST = timedelta(seconds=30)
 LONGEST_VALUE = 2000
@@ -161,7 +162,7 @@ class SettingsService:
 
     def _check(self, section: SettingsSection, before: Mapping[str, str], changes: Mapping[str, str | None]) -> None:
         after = {name: value for name, value in {**before, **changes}.items() if value is not None}
-        problems = self._check_places(section, before, after, changes)
+        problems = _check_lines(changes) | self._check_places(section, before, after, changes)
         try:
             settings = overlay(self._environment, self._groups, after)
         except InvalidValuesError as error:
@@ -227,6 +228,17 @@ def _changed_values(field: SettingField, form: Mapping[str, str], stored: Mappin
     if field.word not in form or text == stored.get(field.name, ""):
         return []
     return [text or None]
+
+
+def _check_lines(changes: Mapping[str, str | None]) -> dict[str, str]:
+    """Every setting is one line: keys and senders go into headers, where the next line would be another header."""
+    problems = {}
+    for name, value in changes.items():
+        try:
+            require_line(value or "", name)
+        except InvalidInputError as error:
+            problems[name] = error.message
+    return problems
 
 
 def _by_word(section: SettingsSection, problems: Mapping[str, str]) -> dict[str, str]:

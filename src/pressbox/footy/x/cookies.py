@@ -95,7 +95,7 @@ def _parse_json(text: str) -> list[Cookie]:
         items = json.loads(text.lstrip("\ufeff"))
         items = items.get("cookies", ()) if isinstance(items, Mapping) else items
         return [_from_extension(item) for item in items]
-    except (ValueError, ValidationError, TypeError, AttributeError) as error:
+    except (ValueError, ValidationError, TypeError, AttributeError, RecursionError) as error:
         raise InvalidInputError(NO_JSON, field="file") from error
 
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from http import HTTPStatus
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import httpx
 from fastapi import APIRouter, Request
@@ -28,6 +28,9 @@ _CSRF_COOKIE = "_csrf"
 # What the UI needs to know of a request. Our own cookies and credentials are none of its business.
 _PASSED_ON = frozenset({"accept", "accept-language", "content-type", "if-none-match", "x-csrf-token", "caller-type"})
 _PASSED_BACK = frozenset({"content-type", "etag", "location", "cache-control"})
+# A workflow's id may be encoded once more than its page; nothing of ours is oftener.
+_MOST_ENCODED = 3
+_SLASHES = re.compile(r"[/\\]")
 _INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\ssrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
 router = APIRouter(include_in_schema=False)
@@ -44,6 +47,8 @@ async def temporal_ui(request: Request, parts: Parts, identity: Administrator, p
     socket = socket_of(parts.settings.temporal.address or "")
     if socket is None:
         raise NotFoundError("Temporal runs elsewhere, and so does its web UI.")
+    if not stays_below(path):
+        raise NotFoundError("There is nothing at this address.")
     if _opens_a_page(request, path):
         await AuditLog(parts.database).record(Action.TEMPORAL_UI_OPENED, actor_of(request))
     stack = AsyncExitStack()
@@ -59,6 +64,18 @@ async def temporal_ui(request: Request, parts: Parts, identity: Administrator, p
             "`pressbox doctor` says more."
         )
     return await _pass_back(path, answer, stack)
+
+
+def stays_below(path: str) -> bool:
+    """Whether this leads nowhere but down, however the server that we ask decodes it."""
+    for _ in range(_MOST_ENCODED):
+        if any(part in (".", "..") for part in _SLASHES.split(path)):
+            return False
+        decoded = unquote(path)
+        if decoded == path:
+            return True
+        path = decoded
+    return False
 
 
 def _opens_a_page(request: Request, path: str) -> bool:
