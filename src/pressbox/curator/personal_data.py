@@ -6,7 +6,9 @@ from typing import Any
 from sqlalchemy import text
 
 from pressbox.core.app import PersonalData, Resources
+from pressbox.core.spending.ledger import forget_answers
 from pressbox.curator.ask.wiring import ask_service
+from pressbox.curator.models.domain import PRIVATE
 from pressbox.curator.research.wiring import research_service
 from pressbox.curator.sources.wiring import source_service
 
@@ -58,7 +60,10 @@ async def export(resources: Resources, user_id: int) -> Mapping[str, Sequence[Ma
 
 
 async def erase(resources: Resources, user_id: int) -> Collection[str]:
-    """Stop what runs for them; feeds that nobody else reads go too, their addresses may be private."""
+    """Stop what runs for them; feeds that nobody else reads go too, their addresses may be private.
+
+    The ledger does not say whose an answer was, so it forgets those of everybody: at most they are paid for again.
+    """
     asking, research, sources = ask_service(resources), research_service(resources), source_service(resources)
     while lines := await asking.history(user_id):
         for line in lines:
@@ -70,6 +75,7 @@ async def erase(resources: Resources, user_id: int) -> Collection[str]:
         for table in MARKS:
             statement = text(f"DELETE FROM curator.{table} WHERE user_id = :user_id")  # noqa: S608
             await work.session.execute(statement, {"user_id": user_id})
+        await forget_answers(work.session, PRIVATE)
     for feed in (await sources.sources(user_id)).feeds:
         await sources.unsubscribe(user_id, feed.id)
     return ()

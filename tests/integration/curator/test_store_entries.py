@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, text
 
+from pressbox.core.clock import utc_now
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
 from pressbox.core.spending.domain import PaidAnswer, PaidCall
@@ -15,6 +16,7 @@ from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.feeds.domain import FeedEntry
 from pressbox.curator.library.domain import CuratorPolicy, Distilled, DistilState, FetchState, shown_hash
 from pressbox.curator.library.rows import EntryEmbeddingRow, EntryLabelRow, EntryRow, SeenGuidRow, StoryRow
+from pressbox.curator.models.domain import KEEP_PRIVATE
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 from tests.fakes.spending import spend
 
@@ -292,6 +294,23 @@ async def test_cleanup_takes_only_what_every_subscriber_read_and_nobody_kept(row
     again = await rows.crawl(feed, read(*(entry(number) for number in range(1, 9))), LATER)
     assert (again.created, again.updated) == (0, 0)
     assert (await rows.unread(anna, feed), await rows.unread(ben, feed)) == (0, 1)
+
+
+async def test_cleanup_empties_answers_that_were_somebody_s_own(rows: Rows) -> None:
+    own, article = PaidCall("own", "1", "model", "answer"), PaidCall("article", "1", "model", "distil")
+    for call in (own, article):
+        await spend(rows.database, call, PaidAnswer("old", 10, 1, 0.25), utc_now() - KEEP_PRIVATE - timedelta(hours=1))
+    recent = PaidCall("recent", "1", "model", "answer")
+    await spend(rows.database, recent, PaidAnswer("new", 10, 1, 0.25), utc_now() - KEEP_PRIVATE + timedelta(hours=1))
+    ledger = SqlLedger(rows.database)
+    await rows.cleanup.clean_up(NOW, True, 10)
+    assert await ledger.find_answer(own) == "old"
+    await rows.cleanup.clean_up(NOW, False, 10)
+    assert [await ledger.find_answer(call) for call in (own, article, recent)] == [None, "old", "new"]
+    lines = await rows.all(select(PaidRequestRow))
+    assert sorted((line.feature, line.answer, line.tokens_in) for line in lines) == [
+        ("answer", "", 10), ("answer", "new", 10), ("distil", "old", 10),
+    ]  # fmt: skip
 
 
 CALL = PaidCall("hash", "prompt-1", "model", "distil", None, 7)

@@ -13,11 +13,15 @@ from pressbox.core.accounts.ending import personal_columns
 from pressbox.core.accounts.models import User
 from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.db.base import Base
 from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
+from pressbox.core.spending.domain import PaidAnswer, PaidCall
+from pressbox.core.spending.ledger import SqlLedger
 from tests.fakes.planted_rows import plant
+from tests.fakes.spending import spend
 from tests.integration.web.conftest import Browse
 from tests.site import ADMIN, MEMBER, PASSWORD, Browser, serving
 
@@ -58,6 +62,22 @@ async def owned(database: Database, user_id: int) -> set[str]:
             if await work.session.scalar(statement, {"user_id": user_id}):
                 found.add(table)
     return found - LOGS
+
+
+async def test_answers_to_questions_do_not_outlive_the_account_in_the_ledger(
+    theirs: Browser, database: Database, member: User
+) -> None:
+    calls = {one: PaidCall("hash", "1", "model", one) for one in ("answer", "research", "digest", "evaluate", "distil")}
+    for call in calls.values():
+        await spend(database, call, PaidAnswer("what I think of my neighbour", 10, 1, 0.5), utc_now())
+    assert (await theirs.delete("/api/account")).status_code == 204
+    kept = [one for one, call in calls.items() if await SqlLedger(database).find_answer(call) is not None]
+    # A summary of an article is nobody's own.
+    assert kept == ["distil"]
+    async with database.unit_of_work() as work:
+        rows = (await work.session.execute(text("SELECT feature, answer, cost FROM core.paid_requests"))).all()
+    assert [row.feature for row in rows if row.answer] == ["distil"]
+    assert sum(row.cost for row in rows) == 2.5
 
 
 async def plant_everything(database: Database, user_id: int, *, without: set[str] | None = None) -> set[str]:

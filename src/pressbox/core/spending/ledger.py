@@ -1,7 +1,7 @@
 """The ledger and the claims in PostgreSQL."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select, update
@@ -104,6 +104,14 @@ class SqlLedger:
         async with self._database.unit_of_work() as work:
             line = update(PaidRequestRow).where(PaidRequestRow.id == number)
             await work.session.execute(line.values(**values, until=None))
+
+
+async def forget_answers(session: AsyncSession, features: Collection[str], before: datetime | None = None) -> None:
+    """Empty what was answered to such work; what it cost stays. Its hash goes too: a question can be guessed by it."""
+    known = [PaidRequestRow.feature.in_(features), PaidRequestRow.content_hash != "", PaidRequestRow.until.is_(None)]
+    if before is not None:
+        known.append(PaidRequestRow.at < before)
+    await session.execute(update(PaidRequestRow).where(*known).values(answer="", reason="", content_hash=""))
 
 
 class SqlClaims:

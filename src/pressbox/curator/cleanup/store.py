@@ -1,4 +1,4 @@
-"""Deletes old entries that everybody has read and nobody kept."""
+"""Deletes old entries that everybody has read and nobody kept, and old answers that were somebody's own."""
 
 from datetime import datetime
 
@@ -11,11 +11,13 @@ from pressbox.core.clock import utc_now
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.logs import get_logger
 from pressbox.core.notices.follows import forget_subjects
+from pressbox.core.spending.ledger import forget_answers
 from pressbox.curator.cleanup.contracts import CleanupResult
 from pressbox.curator.library.domain import FEED_CHANGED, PERSON_CHANGED
 from pressbox.curator.library.rows import EntryRow, EntryStateRow, FeedRow, SeenGuidRow, StoryRow, SubscriptionRow
 from pressbox.curator.library.store import SqlStore, abandon_feed, kept_by
 from pressbox.curator.library.subjects import FollowedKind
+from pressbox.curator.models.domain import KEEP_PRIVATE, PRIVATE
 
 log = get_logger(__name__)
 
@@ -45,6 +47,7 @@ class SqlCleanupStore(SqlStore):
             for feed_id in {feed_id for _, feed_id, _, _ in removed}:
                 work.changed(FEED_CHANGED, str(feed_id))
             await _leave_moved_feeds(work, utc_now())
+            await forget_answers(session, PRIVATE, utc_now() - KEEP_PRIVATE)
         return CleanupResult(
             deleted=len(removed), more=len(ids) == limit, removed=tuple(entry_id for entry_id, *_ in removed)
         )

@@ -2,7 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from enum import StrEnum
 from typing import Annotated
 
@@ -63,3 +63,8 @@ class Feature(StrEnum):
     EVALUATE = "evaluate"
     GRAPH = "graph"
     DIGEST = "digest"
+
+
+# What answers to these say is somebody's own. For work that begins anew they are kept a week, and not with the account.
+PRIVATE = (Feature.ANSWER, Feature.RESEARCH, Feature.EVALUATE, Feature.DIGEST)
+KEEP_PRIVATE = timedelta(days=7)
