@@ -10,7 +10,10 @@ from sqlalchemy import text
 from temporalio import activity
 from temporalio.worker import Worker
 
+from pressbox.core.accounts.models import Scope
+from pressbox.core.accounts.service import AccountService
 from pressbox.core.app import AppManifest, Resources, ScheduleDeclaration, TaskQueue
+from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings, TemporalSettings
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
@@ -18,6 +21,7 @@ from pressbox.core.health import HealthState, PartHealth, check_parts, home_spac
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.client import connect
 from pressbox.embedded.ports import free_port
+from tests.site import cheap_passwords
 from tests.waiting import look_until
 
 QUEUE = "health-probe"
@@ -72,6 +76,22 @@ async def test_a_missing_worker_and_schedule_are_named_with_their_fix(resources:
     assert "pressbox worker" in parts["worker"].fix
     assert parts["schedules"].state is HealthState.FAILED
     assert SCHEDULE.id in parts["schedules"].detail
+
+
+async def test_tokens_that_end_within_two_weeks_are_a_warning(resources: Resources) -> None:
+    assert (await judged(resources))["tokens"].state is HealthState.OK
+    accounts = AccountService(resources.database, resources.settings, passwords=cheap_passwords())
+    user = await accounts.add_user("anna@example.org", "four words in a row")
+    day, now = timedelta(days=1), utc_now()
+    for end in (None, now + 20 * day, now + 3 * day, now - day):
+        await accounts.add_token(user.id, "backup", [Scope.READ], expires_at=end)
+    # Made for a few days only, so its end is no news.
+    assert (await judged(resources))["tokens"].state is HealthState.OK
+    async with resources.database.unit_of_work() as work:
+        await work.session.execute(text("UPDATE core.tokens SET created_at = now() - interval '300 days'"))
+    part = (await judged(resources))["tokens"]
+    assert (part.state, part.detail) == (HealthState.WARNING, f"An API token ends soon, on {now + 3 * day:%Y-%m-%d}.")
+    assert "backup" not in part.detail + part.fix
 
 
 @pytest.mark.usefixtures("declared")

@@ -71,6 +71,7 @@ async def check_parts(resources: Resources, manifests: Sequence[AppManifest] = (
         probes += [
             _run_probe("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
             _run_probe("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
+            _run_probe("tokens", _tokens(resources), "Look at the database."),
         ]
     if any(service.is_configured(resources.settings) for manifest in manifests for service in manifest.paid):
         probes.append(_run_probe("spending", _spending(resources), "Look at the database."))
@@ -187,6 +188,24 @@ async def _spending(resources: Resources) -> PartHealth:
     from pressbox.core.spending.wiring import budget_status
 
     return budget_part(await budget_status(resources).load())
+
+
+async def _tokens(resources: Resources) -> PartHealth:
+    from pressbox.core.accounts.tokens import ending_soon
+
+    async with resources.database.unit_of_work() as work:
+        number, first = await ending_soon(work.session)
+    return tokens_part(number, first)
+
+
+def tokens_part(number: int, first: datetime | None) -> PartHealth:
+    """The judgement on tokens that end soon. Whose they are is nobody else's business."""
+    if first is None:
+        return PartHealth("tokens", HealthState.OK, "No API token ends soon.")
+    many = f"{number} API tokens end" if number != 1 else "An API token ends"
+    detail = f"{many} soon, {'the first ' if number != 1 else ''}on {first:%Y-%m-%d}."
+    fix = "Its owner sees it on the account page, and makes a new one there for the program that uses it."
+    return PartHealth("tokens", HealthState.WARNING, detail, fix)
 
 
 async def _worker(resources: Resources, manifests: Sequence[AppManifest]) -> PartHealth:

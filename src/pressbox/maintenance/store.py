@@ -16,6 +16,7 @@ from pressbox.core.accounts.rows import (
     TokenRow,
     UserRow,
 )
+from pressbox.core.accounts.tokens import KEEP_ENDED
 from pressbox.core.db.base import Base
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
@@ -35,7 +36,7 @@ NEWEST_CHANGE = select(func.max(ChangeRow.id)).scalar_subquery()
 # Kinds that are rows of one table, and which of them go.
 ROWS: Mapping[Kind, tuple[type[Base], Callable[[datetime], Sequence[ColumnElement[bool]]]]] = {
     Kind.SESSIONS: (SessionRow, lambda before: [SessionRow.expires_at < before]),
-    Kind.TOKENS: (TokenRow, lambda before: [TokenRow.expires_at < before]),
+    Kind.TOKENS: (TokenRow, lambda before: [TokenRow.expires_at < before - KEEP_ENDED]),
     Kind.RATE_LIMITS: (RateLimitRow, lambda before: [RateLimitRow.expires_at < before]),
     Kind.CHANGES: (ChangeRow, lambda before: [ChangeRow.created_at < before, ChangeRow.id < NEWEST_CHANGE]),
     Kind.AUDIT_LOG: (AuditRow, lambda before: [AuditRow.at < before]),

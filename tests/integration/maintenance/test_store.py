@@ -16,6 +16,7 @@ from pressbox.core.accounts.rows import (
     TokenRow,
     UserRow,
 )
+from pressbox.core.accounts.tokens import KEEP_ENDED
 from pressbox.core.app import Resources
 from pressbox.core.db.base import Base
 from pressbox.core.db.changes import ChangeRow
@@ -47,7 +48,7 @@ async def test_only_what_has_expired_goes(database: Database, store: Maintenance
             work.session.add(SessionRow(token_hash=bytes([number]), user_id=user.id, expires_at=end))
             work.session.add(CeremonyRow(token_hash=bytes([number]), kind="oidc", expires_at=end))
             work.session.add(RateLimitRow(key=str(number), count=1, expires_at=end))
-        for number, limit in enumerate((PAST, FUTURE, None)):
+        for number, limit in enumerate((PAST - KEEP_ENDED, PAST, FUTURE, None)):
             work.session.add(
                 TokenRow(
                     token_hash=bytes([number]), hint="", user_id=user.id, name="", scopes=["read"], expires_at=limit
@@ -56,7 +57,7 @@ async def test_only_what_has_expired_goes(database: Database, store: Maintenance
     for kind in (Kind.SESSIONS, Kind.TOKENS, Kind.RATE_LIMITS):
         assert await store.delete_rows(kind, NOW) == 1
         assert await store.delete_rows(kind, NOW) == 0, "a retry removes nothing more"
-    assert (await count(database, SessionRow), await count(database, TokenRow)) == (1, 2)
+    assert (await count(database, SessionRow), await count(database, TokenRow)) == (1, 3)
     assert await count(database, CeremonyRow) == 1
 
 

@@ -11,6 +11,7 @@ from pressbox.core.accounts.limits import Limit, RateLimits
 from pressbox.core.accounts.models import Role, Scope, User
 from pressbox.core.accounts.people import OPEN_OWNER
 from pressbox.core.accounts.service import AccountService
+from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import GoneError, PressboxError, RateLimitedError
@@ -123,6 +124,22 @@ async def test_expired_tokens_and_those_of_demoted_owners_lose_their_power(
     async with database.unit_of_work() as work:
         await work.session.execute(text("UPDATE core.tokens SET expires_at = now()"))
     assert (await program.get("/api/account", headers=bearer(secret))).status_code == 401
+
+
+async def test_an_ended_token_is_listed_and_takes_no_place(
+    signed_in: httpx.AsyncClient, accounts: AccountService, admin: User
+) -> None:
+    now = utc_now()
+    ended = await accounts.add_token(admin.id, "old", [Scope.READ], expires_at=now - timedelta(days=3))
+    good = await accounts.add_token(admin.id, "new", [Scope.READ], expires_at=now + timedelta(days=90))
+    page = (await signed_in.get("/account")).text
+    assert "No longer works: it ended" in page
+    assert "Ends <time" in page
+    assert [one["id"] for one in (await signed_in.get("/api/account/tokens")).json()] == [ended.view.id, good.view.id]
+    held = (await signed_in.get("/api/account/credentials")).json()
+    assert [one["reference"] for one in held] == [f"token:{good.view.id}"]
+    used = {one["key"]: one for one in (await signed_in.get("/api/account/quotas")).json()}["tokens"]
+    assert used["used"] == 1
 
 
 async def test_members_cannot_have_or_use_what_is_for_administrators(

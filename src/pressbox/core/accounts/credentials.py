@@ -7,6 +7,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.accounts import tokens
 from pressbox.core.app import AppManifest, Credential, CredentialKind
+from pressbox.core.clock import utc_now
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,10 @@ async def end_held(
 
 async def _load_tokens(session: AsyncSession, user_id: int) -> Sequence[Credential]:
     views = await tokens.views(session, user_id)
-    return [Credential(str(one.id), one.name, one.created_at, one.last_used_at) for one in views]
+    now = utc_now()
+    return [
+        Credential(str(one.id), one.name, one.created_at, one.last_used_at) for one in views if not one.has_ended(now)
+    ]
 
 
 async def _revoke_tokens(session: AsyncSession, user_id: int, ids: Collection[str]) -> None:

@@ -126,6 +126,9 @@ class TokenView:
     last_used_at: datetime | None
     expires_at: datetime | None
 
+    def has_ended(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
 
 @dataclass(frozen=True)
 class NewToken:

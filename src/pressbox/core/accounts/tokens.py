@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, delete, func, insert, or_, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.accounts.models import NewToken, Scope, TokenView
@@ -16,10 +16,26 @@ KIND = "token"
 PREFIX = "pbx_"
 HINT_LENGTH = 4
 USED_AGAIN_AFTER = timedelta(minutes=1)
+# An ended token stays in the list for so long: whoever wonders why a program stopped finds it.
+KEEP_ENDED = timedelta(days=30)
+# Whoever uses a token is told so long before it ends; one that was made for less than a month needs no such word.
+WARN_BEFORE = timedelta(days=14)
+LONG_LIFE = timedelta(days=28)
 
 
 async def count(session: AsyncSession, user_id: int) -> int:
-    return await session.scalar(select(func.count()).select_from(TokenRow).where(TokenRow.user_id == user_id)) or 0
+    good = (TokenRow.user_id == user_id, _not_ended())
+    return await session.scalar(select(func.count()).select_from(TokenRow).where(*good)) or 0
+
+
+async def ending_soon(session: AsyncSession) -> tuple[int, datetime | None]:
+    """How many tokens of everybody end soon, and when the first of them does."""
+    soon = (
+        TokenRow.expires_at.between(func.now(), func.now() + WARN_BEFORE),
+        TokenRow.expires_at - TokenRow.created_at > LONG_LIFE,
+    )
+    number, first = (await session.execute(select(func.count(), func.min(TokenRow.expires_at)).where(*soon))).one()
+    return number, first
 
 
 TOKENS = Quota("tokens", "API tokens", 100, count=count)
@@ -62,7 +78,7 @@ async def find(session: AsyncSession, secret: str) -> tuple[UserRow, frozenset[S
         .join(TokenRow, TokenRow.user_id == UserRow.id)
         .where(
             TokenRow.token_hash == token_hash,
-            or_(TokenRow.expires_at.is_(None), TokenRow.expires_at > func.now()),
+            _not_ended(),
             UserRow.disabled_at.is_(None),
         )
     )
@@ -84,6 +100,10 @@ async def revoke(session: AsyncSession, user_id: int, token_ids: Collection[int]
     """Remove these of a user, and return how many there were."""
     mine = (TokenRow.user_id == user_id, TokenRow.id.in_(token_ids))
     return len((await session.execute(delete(TokenRow).where(*mine).returning(TokenRow.id))).all())
+
+
+def _not_ended() -> ColumnElement[bool]:
+    return or_(TokenRow.expires_at.is_(None), TokenRow.expires_at > func.now())
 
 
 def _view(row: TokenRow) -> TokenView:
