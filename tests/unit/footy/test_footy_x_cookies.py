@@ -10,16 +10,18 @@ from typing import cast
 import pytest
 
 from pressbox.core.errors import InvalidInputError
+from pressbox.core.health import HealthState
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
 from pressbox.core.sealing import Seal
 from pressbox.footy.adapters.downloads.downloader import ClipDownloader
 from pressbox.footy.adapters.downloads.page_program import Job, options
 from pressbox.footy.domain.search_turns import WINDOW
+from pressbox.footy.web.health import login_part
 from pressbox.footy.x.cookies import read_export, write_netscape
 from pressbox.footy.x.pace import SearchPace
 from pressbox.footy.x.results import LOGIN_PATHS
-from pressbox.footy.x.session import StoredSession
+from pressbox.footy.x.session import Cookie, StoredSession
 from tests.shared_data import shared
 
 NOW = datetime(2026, 11, 16, tzinfo=UTC)
@@ -98,6 +100,24 @@ def test_what_is_no_login_is_refused_in_words_without_its_secrets(text: str, wor
 def test_recorded_files_of_other_hosts_are_read_and_have_no_login(path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"no cookie of x\.com"):
         read_export(path.read_text(), NOW)
+
+
+@pytest.mark.parametrize(
+    ("days", "state", "detail"),
+    [
+        (15, HealthState.OK, "A login is kept."),
+        (13, HealthState.WARNING, "The login ends on 2026-11-29."),
+        (-1, HealthState.WARNING, "The login ended on 2026-11-15."),
+        (None, HealthState.OK, "A login is kept."),
+    ],
+)
+def test_a_login_that_ends_within_two_weeks_is_a_warning(days: int | None, state: HealthState, detail: str) -> None:
+    expires = -1 if days is None else (NOW + timedelta(days=days)).timestamp()
+    login = Cookie(name="auth_token", value="x", domain=".x.com", expires=expires)
+    other = Cookie(name="guest_id", value="x", domain=".x.com", expires=NOW.timestamp())
+    part = login_part([login, other], NOW)
+    assert (part.state, part.detail) == (state, detail)
+    assert login_part([other], NOW).detail == "No login is kept here."
 
 
 def test_all_goals_share_the_searches_of_a_window() -> None:

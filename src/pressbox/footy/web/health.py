@@ -1,10 +1,12 @@
 """What the status page says about matches: the fixtures API, and the last canary search of every clip source."""
 
+import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from pressbox.core.app import Resources
 from pressbox.core.clock import utc_now
+from pressbox.core.errors import ConfigurationError
 from pressbox.core.health import HealthState, PartHealth
 from pressbox.footy.adapters.polls import SqlPolls
 from pressbox.footy.adapters.request_budgets import open_budget
@@ -14,8 +16,11 @@ from pressbox.footy.domain.request_budget import RequestBudget
 from pressbox.footy.domain.views import PollView, Readiness, SourceView
 from pressbox.footy.readiness import find_missing
 from pressbox.footy.settings import FootySettings
+from pressbox.footy.x.session import Cookie, is_logged_in, login_end, open_session
 
 # Canary searches run every hour; after two that were missed the last answer is too old.
+LOGIN = "login at X"
+LOGIN_WARNING = timedelta(days=14)
 CANARY_LIFE = timedelta(hours=2, minutes=15)
 
 
@@ -26,7 +31,29 @@ async def check_health(resources: Resources) -> Sequence[PartHealth]:
     budget = await open_budget(resources.database, footy).load()
     part = fixtures_part(Readiness(find_missing(footy)), polls, budget, now)
     month = await load_month_part(resources)
-    return (part, *clock_parts(budget), *(source_part(source, now) for source in sources), *((month,) if month else ()))
+    login = await load_login_part(resources)
+    more = (*((month,) if month else ()), *((login,) if login.state is not HealthState.OK else ()))
+    return (part, *clock_parts(budget), *(source_part(source, now) for source in sources), *more)
+
+
+async def load_login_part(resources: Resources) -> PartHealth:
+    try:
+        cookies = await asyncio.to_thread(open_session(resources.settings).load)
+    except ConfigurationError as error:
+        return PartHealth(LOGIN, HealthState.WARNING, error.message)
+    return login_part(cookies, utc_now())
+
+
+def login_part(cookies: Sequence[Cookie], now: datetime) -> PartHealth:
+    """The login at X ends by itself, and with it the searches of its browser."""
+    if not is_logged_in(cookies):
+        return PartHealth(LOGIN, HealthState.OK, "No login is kept here.")
+    end = login_end(cookies)
+    if end is None or end - now > LOGIN_WARNING:
+        return PartHealth(LOGIN, HealthState.OK, "A login is kept.")
+    fix = "Sign in again: `pressbox x login`, or export the cookies of a browser anew."
+    detail = f"The login {'ended' if end <= now else 'ends'} on {end:%Y-%m-%d}."
+    return PartHealth(LOGIN, HealthState.WARNING, detail, fix)
 
 
 async def load_month_part(resources: Resources) -> PartHealth | None:

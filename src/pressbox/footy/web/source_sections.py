@@ -15,7 +15,7 @@ from pressbox.footy.adapters.sources import bluesky, reddit, x_api, x_browser
 from pressbox.footy.adapters.sources.registry import wanted_sources
 from pressbox.footy.service.trial import try_source
 from pressbox.footy.settings import FootySettings
-from pressbox.footy.web.health import load_month_part, source_part
+from pressbox.footy.web.health import load_login_part, load_month_part, source_part
 from pressbox.footy.x.cookies import LARGEST_EXPORT, NO_COOKIE, NO_EXPORT, NO_JSON, NO_LOGIN, read_export
 from pressbox.footy.x.session import is_logged_in, open_session
 
@@ -53,12 +53,7 @@ async def load_source_part(resources: Resources, name: str) -> PartHealth:
 
 
 async def load_x_parts(resources: Resources) -> Sequence[PartHealth]:
-    part = await load_source_part(resources, x_browser.NAME)
-    try:
-        kept = await has_session(resources)
-    except ConfigurationError as error:
-        return part, PartHealth("login at X", HealthState.WARNING, error.message)
-    return part, PartHealth("login at X", HealthState.OK, "A login is kept." if kept else "No login is kept here.")
+    return await load_source_part(resources, x_browser.NAME), await load_login_part(resources)
 
 
 async def load_x_api_parts(resources: Resources) -> Sequence[PartHealth]:

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -78,6 +79,12 @@ class StoredSession:
 
 def is_logged_in(cookies: Iterable[Cookie]) -> bool:
     return any(cookie.name == LOGIN_COOKIE and cookie.value for cookie in cookies)
+
+
+def login_end(cookies: Iterable[Cookie]) -> datetime | None:
+    """When the login ends by itself; None when the browser was not told."""
+    ends = [cookie.expires for cookie in cookies if cookie.name == LOGIN_COOKIE and cookie.expires > 0]
+    return datetime.fromtimestamp(min(ends), UTC) if ends else None
 
 
 def open_session(settings: Settings) -> StoredSession:
