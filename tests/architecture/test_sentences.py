@@ -30,6 +30,7 @@ SHOWN = (
     "delivery/service",
     "soonish/domain",
     "soonish/service",
+    "soonish/adapters/calendar_reader.py",
     "soonish/adapters/event_rows.py",
     "soonish/adapters/subscription_rows.py",
     "soonish/web/event_form.py",

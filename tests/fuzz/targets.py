@@ -36,6 +36,9 @@ from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.web.ranges import UnsatisfiableRange, parse_range
 from pressbox.footy.x.results import parse_duration
 from pressbox.footy.x.session import Cookie
+from pressbox.soonish.domain.calendar_files import read_file
+from pressbox.soonish.domain.times import is_zone
+from pressbox.soonish.web.event_form import EventForm
 from tests.shared_data import shared
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -156,6 +159,13 @@ def fuzz_side_car(data: bytes) -> None:
     parse_side_car(data, "clip.mp4")
 
 
+def fuzz_calendar(data: bytes) -> None:
+    for entry in read_file(data, "Europe/Berlin", NOW).offered:
+        if not is_zone(entry.timezone):
+            raise AssertionError(f"{entry.timezone!r} is no zone")
+        EventForm.from_calendar(entry).to_input()
+
+
 def fuzz_video(data: bytes) -> None:
     with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
         file.write(data)
@@ -216,6 +226,14 @@ COMPLETION = (
     b' "usage": {"prompt_tokens": 7, "completion_tokens": 2}}'
 )
 STREAM = b'data: {"choices": [{"delta": {"content": "In short"}}]}\n\ndata: [DONE]\n\n'
+CALENDAR = (
+    b"BEGIN:VCALENDAR\r\nX-WR-TIMEZONE:Europe/Berlin\r\nBEGIN:VEVENT\r\nUID:1\r\nSUMMARY:Choir\\, and\r\n  more\r\n"
+    b'DTSTART;TZID="W. Europe Standard Time":20260506T190000\r\nDURATION:PT1H30M\r\n'
+    b"RRULE:FREQ=MONTHLY;BYDAY=-1WE;UNTIL=20290101T000000Z\r\nEXDATE:20260624T170000Z\r\nEND:VEVENT\r\n"
+    b"BEGIN:VEVENT\r\nUID:1\r\nRECURRENCE-ID:20260527T170000Z\r\nDTSTART;VALUE=DATE:20260528\r\nEND:VEVENT\r\n"
+    b"END:VCALENDAR\r\n"
+)
+CALENDAR_WORDS = (b"FREQ=YEARLY", b"BYMONTHDAY=", b"BYSETPOS=", b"INTERVAL=", b"BYEASTER=", b"DTEND", b"TZID=", b"P1W")
 ANSWER = b'```json\n{"articles":[{"article":1,"summary":"Short [1].","start":0,"end":1,"language":"en"}]}\n```'
 XML_WORDS = (
     b"<![CDATA[",
@@ -270,6 +288,15 @@ TARGETS = (
     Target("clock", fuzz_clock, (b"75:12|+4|2:13", "９０+３’||".encode(), b"HT"), longest=128),
     Target("fixture", fuzz_fixture, (FIXTURE,), refuses=(PressboxError, ValueError)),
     Target("side car", fuzz_side_car, (b'{"text":"goal","views":3}',)),
+    Target(
+        "calendar",
+        fuzz_calendar,
+        (CALENDAR,),
+        words=CALENDAR_WORDS,
+        recordings="providers/calendars",
+        # A rule of repetition may take seconds to be found empty, so only so many of them.
+        longest=2_048,
+    ),
     Target("video", fuzz_video, (), longest=8_192),
 )  # fmt: skip
 

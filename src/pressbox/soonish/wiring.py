@@ -1,15 +1,18 @@
 """Builds the use cases of soonish from the resources of the process; `worker.py` builds the activities."""
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from pressbox.core.accounts.limits import RateLimits
 from pressbox.core.app import CredentialKind, Resources
 from pressbox.core.config import Settings
+from pressbox.core.db.database import Database
 from pressbox.delivery.adapters.routing_sender import build_apprise_sender, build_sender
 from pressbox.delivery.adapters.send_lanes import SendLanes, SqlLaneStore
 from pressbox.delivery.service.channels import ChannelService
 from pressbox.delivery.wiring import mailer, public_url, secret_keys, vault
 from pressbox.soonish.adapters.calendar_links import CALENDAR, CalendarLinks
+from pressbox.soonish.adapters.calendar_reader import CalendarReader
 from pressbox.soonish.adapters.key_rotation import seal_again
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminder_schedules import TemporalReminderSchedules
@@ -29,6 +32,8 @@ from pressbox.soonish.service.relay import WorkflowRelay
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.service.subscriptions import SubscriptionService
 from pressbox.soonish.settings import SoonishSettings
+
+_READERS: WeakKeyDictionary[Database, CalendarReader] = WeakKeyDictionary()
 
 
 def service(resources: Resources) -> Soonish:
@@ -50,7 +55,16 @@ def service(resources: Resources) -> Soonish:
         organisers=OrganiserService(database),
         links=signed,
         calendars=CalendarLinks(database, signed),
+        calendar_reader=_calendar_reader(resources),
     )
+
+
+def _calendar_reader(resources: Resources) -> CalendarReader:
+    """The one reader of these resources: it starts no more than one child process."""
+    if resources.database not in _READERS:
+        reader = _READERS[resources.database] = CalendarReader()
+        resources.exits.push_async_callback(reader.close)
+    return _READERS[resources.database]
 
 
 def kept_events(resources: Resources) -> KeptEvents:

@@ -18,6 +18,7 @@ from pressbox.delivery.domain.targets import Audience, normalise_target
 from pressbox.delivery.ports import AddressFacts, Attempt, OutgoingMessage, SendNow
 from pressbox.delivery.service.channels import ChannelService
 from pressbox.soonish.adapters.calendar_links import CalendarLinks
+from pressbox.soonish.adapters.calendar_reader import CalendarReader
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
@@ -147,6 +148,7 @@ class House:
             organisers=OrganiserService(database),
             links=self.links,
             calendars=CalendarLinks(database, self.links),
+            calendar_reader=CalendarReader(),
         )
         self.ledger = SqlLedger(database)
         self.outbox = SqlOutbox(database)

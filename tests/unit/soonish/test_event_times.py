@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.soonish.domain.times import comes_twice, format_offset, format_time, load_zone, to_utc
+from pressbox.soonish.domain.times import (
+    check_zone,
+    comes_twice,
+    format_offset,
+    format_time,
+    is_zone,
+    load_zone,
+    to_utc,
+)
 
 BERLIN = "Europe/Berlin"
 
@@ -91,6 +99,20 @@ def test_a_zone_that_is_none_is_named_as_the_wrong_field(name: str) -> None:
     with pytest.raises(InvalidInputError) as caught:
         load_zone(name)
     assert caught.value.field == "timezone"
+
+
+@pytest.mark.parametrize("name", ["localtime", "posixrules", "right/Europe/Berlin", "Mars/Olympus"])
+def test_a_zone_that_differs_between_machines_is_not_stated(name: str) -> None:
+    assert not is_zone(name)
+    with pytest.raises(InvalidInputError) as caught:
+        check_zone(name)
+    assert caught.value.field == "timezone"
+
+
+@pytest.mark.parametrize("name", ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+5"])
+def test_a_zone_of_the_database_is_stated(name: str) -> None:
+    assert is_zone(name)
+    check_zone(name)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from enum import StrEnum
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH
 from pressbox.delivery.domain.fitting import show_difference
-from pressbox.soonish.domain.times import format_time, load_zone
+from pressbox.soonish.domain.times import check_zone, format_time
 
 # An event without an end is over after this time.
 DEFAULT_LENGTH = timedelta(hours=4)
@@ -82,7 +82,7 @@ def validate(facts: EventFacts) -> EventFacts:
     for field in ("description", "location"):
         if len(getattr(facts, field)) > MAX_TEXT_LENGTH:
             raise InvalidInputError(f"At most {MAX_TEXT_LENGTH} characters.", field=field)
-    load_zone(facts.timezone)
+    check_zone(facts.timezone)
     if facts.end_date is not None and facts.end_date <= facts.start_date:
         raise InvalidInputError("The end must be after the start.", field="end_date")
     return EventFacts(

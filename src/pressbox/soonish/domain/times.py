@@ -1,7 +1,8 @@
 """Times of events: aware UTC inside, the event's own zone for people. Pure."""
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from functools import cache
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from pressbox.core.errors import InvalidInputError
 
@@ -9,13 +10,34 @@ from pressbox.core.errors import InvalidInputError
 FIRST_YEAR, LAST_YEAR = 1900, 2200
 
 
+# Files beside the zones that mean another one on each machine.
+_NOT_ZONES = frozenset({"localtime", "posixrules", "Factory"})
+
+
+@cache
+def _zone_names() -> frozenset[str]:
+    return frozenset(available_timezones()) - _NOT_ZONES
+
+
+def is_zone(name: str) -> bool:
+    """Whether people may state it: a name of the tz database, with the same meaning on every machine."""
+    return name in _zone_names()
+
+
+def check_zone(name: str) -> None:
+    if not is_zone(name):
+        raise _no_zone(name)
+
+
 def load_zone(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InvalidInputError(
-            f"{name!r} is not a time zone. Use a name such as Europe/Berlin.", field="timezone"
-        ) from error
+        raise _no_zone(name) from error
+
+
+def _no_zone(name: str) -> InvalidInputError:
+    return InvalidInputError(f"{name!r} is not a time zone. Use a name such as Europe/Berlin.", field="timezone")
 
 
 def to_utc(moment: datetime, zone_name: str, *, field: str = "start_date") -> datetime:

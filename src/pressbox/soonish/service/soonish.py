@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from pressbox.delivery.service.channels import ChannelService
 from pressbox.soonish.adapters.calendar_links import CalendarLinks
+from pressbox.soonish.adapters.calendar_reader import CalendarReader
 from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.service.board import BoardService
 from pressbox.soonish.service.events import EventService
@@ -24,3 +25,4 @@ class Soonish:
     organisers: OrganiserService
     links: SignedLinks
     calendars: CalendarLinks
+    calendar_reader: CalendarReader

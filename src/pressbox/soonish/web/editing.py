@@ -3,7 +3,6 @@
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -11,20 +10,20 @@ from fastapi.responses import HTMLResponse, Response
 from starlette.datastructures import UploadFile
 
 from pressbox.core.clock import utc_now
-from pressbox.core.errors import ConflictError, PressboxError
+from pressbox.core.errors import ConflictError, PressboxError, TransientError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, SignedInIdentity
 from pressbox.core.web.rendering import render
 from pressbox.core.web.times import ZONE_COOKIE
 from pressbox.soonish.domain.agenda import may_reopen
-from pressbox.soonish.domain.calendar_files import choose_entry, read_calendar
+from pressbox.soonish.domain.calendar_files import CalendarFile
 from pressbox.soonish.domain.sentences import read_sentence
 from pressbox.soonish.domain.times import load_zone
 from pressbox.soonish.domain.views import EventView
 from pressbox.soonish.ids import PATH
 from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.web.access import FORM_ERRORS, Service, error_field, error_text, redirect
-from pressbox.soonish.web.event_form import Difference, EventForm, offered_zones
+from pressbox.soonish.web.event_form import Difference, EventForm, FileNotes, offered_zones
 
 router = APIRouter(include_in_schema=False)
 
@@ -76,18 +75,32 @@ async def create(
 
 
 @router.post(f"{PATH}/new/file")
-async def fill_from_file(request: Request, identity: SignedInIdentity) -> Response:
-    """Show the form of a new event, filled from an .ics file."""
-    zone, key = request.cookies.get(ZONE_COOKIE, ""), secrets.token_hex(8)
+async def fill_from_file(request: Request, service: Service, identity: SignedInIdentity) -> Response:
+    """Show the form of a new event, filled from an .ics file; or the events of the file to choose one."""
+    zone = request.cookies.get(ZONE_COOKIE, "")
     default = zone if zone in offered_zones() else "UTC"
     async with request.form(max_files=1, max_fields=10) as form:
-        file = form.get("calendar")
-        data = await file.read() if isinstance(file, UploadFile) else b""
+        upload = form.get("calendar")
+        data = await upload.read() if isinstance(upload, UploadFile) else b""
     try:
-        entry = choose_entry(read_calendar(data, default), datetime.now(UTC))
-    except FORM_ERRORS as error:
-        return _form(request, identity, EventForm(timezone=default, key=key), error=error)
-    return _form(request, identity, replace(EventForm.from_calendar(entry), key=key))
+        file = await service.calendar_reader.read(identity.user_id, data, default, utc_now())
+    except (*FORM_ERRORS, TransientError) as error:
+        return _form(request, identity, EventForm(timezone=default, key=secrets.token_hex(8)), error=error)
+    if file.count > 1:
+        return _choice(request, identity, file)
+    [entry] = file.offered
+    return _filled(request, identity, EventForm.from_calendar(entry), FileNotes.of(entry))
+
+
+@router.post(f"{PATH}/new/choice")
+async def fill_from_choice(
+    request: Request,
+    identity: SignedInIdentity,
+    values: Annotated[EventForm, Depends()],
+    notes: Annotated[FileNotes, Depends()],
+) -> Response:
+    """Show the form of a new event, filled with the event of a file that was chosen."""
+    return _filled(request, identity, values, notes)
 
 
 @router.get(f"{PATH}/{{slug}}/edit")
@@ -152,6 +165,15 @@ async def delete(service: Service, identity: SignedInIdentity, slug: str) -> Res
     return redirect(PATH)
 
 
+def _choice(request: Request, identity: Identity, file: CalendarFile) -> Response:
+    choices = [(entry, EventForm.from_calendar(entry).fields_of_file()) for entry in file.offered]
+    return render(request, "soonish/calendar_choice.html", identity=identity, file=file, choices=choices)
+
+
+def _filled(request: Request, identity: Identity, values: EventForm, notes: FileNotes) -> Response:
+    return _form(request, identity, replace(values, key=secrets.token_hex(8)), notes=notes)
+
+
 def _form(
     request: Request,
     identity: Identity,
@@ -160,6 +182,7 @@ def _form(
     *,
     error: PressboxError | None = None,
     differences: Sequence[Difference] = (),
+    notes: FileNotes | None = None,
 ) -> Response:
     zones = offered_zones()
     page = render(
@@ -172,6 +195,7 @@ def _form(
         zones=zones if values.timezone in zones else (values.timezone, *zones),
         action=f"{PATH}/{event.slug}/edit" if event else f"{PATH}/new",
         differences=differences,
+        notes=notes,
         error=error_text(error),
         field=error_field(error),
     )

@@ -1,6 +1,6 @@
 """The form of an event as browsers send it: local times without a zone, and the version that was shown."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -17,6 +17,7 @@ from pressbox.soonish.web.forms import Text, make_request_key
 # People know the names with a continent; the rest are abbreviations and relics.
 _CONTINENTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 _STATED = ("name", "start_date", "end_date", "timezone", "location", "description", "visibility")
+_FILLED = ("name", "start_date", "start_second", "end_date", "end_second", "timezone", "location", "description")
 
 
 @cache
@@ -31,6 +32,18 @@ class Difference:
     field: str
     saved: str
     stated: str
+
+
+@dataclass(frozen=True)
+class FileNotes:
+    """What a calendar file says of an event that an event here cannot be. People are told, nothing is saved."""
+
+    all_day: Text = ""
+    repeats: Text = ""
+
+    @classmethod
+    def of(cls, entry: CalendarEntry) -> "FileNotes":
+        return cls("1" if entry.all_day else "", "1" if entry.repeats else "")
 
 
 @dataclass(frozen=True)
@@ -94,6 +107,10 @@ class EventForm:
             request_key=make_request_key(self.key, self.draft, *(getattr(self, name) for name in _STATED)),
             version=int(self.version) if self.version.isascii() and self.version.isdigit() else None,
         )
+
+    def fields_of_file(self) -> Mapping[str, str]:
+        """What a calendar file fills in, for a page that offers several events of one."""
+        return {name: getattr(self, name) for name in _FILLED if getattr(self, name)}
 
     def list_differences(self, saved: EventView) -> Sequence[Difference]:
         """Where this form and what is saved by now say something else."""

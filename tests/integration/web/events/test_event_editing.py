@@ -8,6 +8,14 @@ import pytest
 
 from tests.integration.web.events.conftest import FORM, TARGET, new_event
 
+FIELD = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
+
+
+def hidden_value(page: str, name: str) -> str:
+    found = re.search(rf'name="{name}"[^>]*?value="([^"]*)"', page)
+    assert found is not None, name
+    return found[1]
+
 
 def hidden(page: str, name: str) -> str:
     found = re.search(rf'name="{name}"\s+value="([^"]+)"', page)
@@ -100,6 +108,30 @@ async def test_a_new_event_is_filled_in_from_a_calendar_file(organiser: httpx.As
     assert await names(organiser) == ["Summer, party"]
     wrong = await organiser.post("/events/new/file", files={"calendar": ("a.ics", b"<html>", "text/calendar")})
     assert (wrong.status_code, 'id="e-calendar"' in wrong.text) == (422, True)
+
+
+async def test_of_several_events_of_a_file_one_is_chosen_and_what_it_cannot_be_is_said(
+    organiser: httpx.AsyncClient,
+) -> None:
+    file = (
+        b"BEGIN:VEVENT\nSUMMARY:Fair\nDTSTART;VALUE=DATE:20990302\nEND:VEVENT\n"
+        b"BEGIN:VEVENT\nSUMMARY:Choir & friends\nLOCATION:Hall 2\n"
+        b"DTSTART;TZID=Europe/Berlin:20200101T190000\nRRULE:FREQ=WEEKLY\nEND:VEVENT\n"
+    )
+    page = await organiser.post("/events/new/file", files={"calendar": ("events.ics", file, "text/calendar")})
+    assert page.status_code == 200
+    assert "There are 2 events in this file." in page.text
+    choir, fair = (dict(FIELD.findall(part)) for part in page.text.split('action="/events/new/choice"')[1:])
+    assert (choir["name"], choir["location"], fair["name"]) == ("Choir &amp; friends", "Hall 2", "Fair")
+    filled = await organiser.post("/events/new/choice", data=choir | {"name": "Choir & friends"})
+    assert 'value="Choir &amp; friends"' in filled.text
+    assert "Only its next time is taken." in filled.text
+    assert "midnight" not in filled.text
+    filled = await organiser.post("/events/new/choice", data=fair)
+    assert hidden_value(filled.text, "start_date") == "2099-03-02T00:00"
+    assert hidden_value(filled.text, "end_date") == "2099-03-03T00:00"
+    assert "it begins and ends at midnight" in filled.text
+    assert await names(organiser) == []
 
 
 @pytest.mark.parametrize("year", ["0001", "9999"])
