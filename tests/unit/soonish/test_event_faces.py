@@ -15,6 +15,7 @@ from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import DEFAULT_OFFSETS, SubscriptionState
 from pressbox.soonish.domain.times import to_utc
 from pressbox.soonish.domain.views import EventView, MessageView, SubscriptionView
+from pressbox.soonish.service.inputs import EventInput
 from pressbox.soonish.web import board, channels, events, links, subscription_page
 from pressbox.soonish.web.api_events import EventChange
 from pressbox.soonish.web.api_subscriptions import PreferencesChange
@@ -208,9 +209,12 @@ def test_a_calendar_keeps_odd_characters_and_marks_what_is_cancelled() -> None:
 
 
 def test_a_change_over_the_api_keeps_what_it_does_not_name() -> None:
-    stated = EventChange.model_validate({"location": "Hall 3"}).apply_to(event())
-    assert (stated.name, stated.location, stated.end_date) == ("Summer party", "Hall 3", event().end_date)
-    assert EventChange.model_validate({"end_date": None}).apply_to(event()).end_date is None
+    before = EventInput("Summer party", event().start_date, BERLIN, event().end_date, visibility=Visibility.LISTED)
+    stated = EventChange.model_validate({"location": "Hall 3", "name": None}).apply_to(before)
+    assert stated == replace(before, location="Hall 3")
+    assert EventChange.model_validate({"end_date": None, "version": 4}).apply_to(before) == replace(
+        before, end_date=None, version=4
+    )
     kept = subscription_view(offsets=(timedelta(hours=1),))
     assert PreferencesChange.model_validate({}).apply_to(kept).offsets == (timedelta(hours=1),)
     assert PreferencesChange.model_validate({"offsets": None}).apply_to(kept).offsets is None

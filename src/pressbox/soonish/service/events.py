@@ -1,7 +1,7 @@
 """Events: create, change, cancel, complete, delete and see them. Workflows are signalled after the commit."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
@@ -88,9 +88,17 @@ class EventService:
 
         A ConflictError when somebody else has changed it since the stated version; saying the same again is fine.
         """
-        facts = stated.to_facts(self._now())
+        return await self.change(organiser_id, slug, lambda _: stated)
+
+    async def change(self, organiser_id: int, slug: str, apply: Callable[[EventInput], EventInput]) -> EventView:
+        """Change some of what the event states, as `edit` does.
+
+        `apply` gets what it states once nobody else can change it, so that of two changes at once none is lost.
+        """
         async with self._database.unit_of_work() as work:
             row = await load_organised(work.session, organiser_id, slug, lock=True)
+            stated = apply(EventInput.of(read_facts(row), Visibility(row.visibility)))
+            facts = stated.to_facts(self._now())
             _refuse_over(row)
             changes = list_changes(read_facts(row), facts)
             was_open = row.visibility in OPEN_VISIBILITIES

@@ -1,6 +1,6 @@
 """What people state, before it is validated: an error names the wrong field."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 
 from pressbox.core.errors import InvalidInputError
@@ -34,6 +34,11 @@ class EventInput:
     draft: bool = False
     request_key: str | None = None
     version: int | None = None
+
+    @classmethod
+    def of(cls, facts: EventFacts, visibility: Visibility) -> "EventInput":
+        """What an event states by now, to change a part of it."""
+        return cls(**asdict(facts), visibility=visibility)
 
     def to_facts(self, now: datetime) -> EventFacts:
         facts = validate(

@@ -1,7 +1,7 @@
 """API: events, invitations and calendars."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
 from fastapi import APIRouter, Request
@@ -53,17 +53,10 @@ class EventChange(RequestBody):
     visibility: Visibility | None = None
     version: int | None = Field(None, description="Refuse the change (409) when the event has another version by now.")
 
-    def apply_to(self, event: EventView) -> EventInput:
-        end = self.end_date if "end_date" in self.model_fields_set else event.end_date
-        return EventInput(
-            name=event.name if self.name is None else self.name,
-            start_date=self.start_date or event.start_date,
-            timezone=event.timezone if self.timezone is None else self.timezone,
-            end_date=end,
-            description=event.description if self.description is None else self.description,
-            location=event.location if self.location is None else self.location,
-            visibility=self.visibility or event.visibility,
-            version=self.version,
+    def apply_to(self, event: EventInput) -> EventInput:
+        given = {name: getattr(self, name) for name in self.model_fields_set}
+        return replace(
+            event, **{name: value for name, value in given.items() if value is not None or name == "end_date"}
         )
 
 
@@ -102,8 +95,7 @@ async def event(service: Service, identity: SignedInIdentity, slug: str, invitat
 
 @router.patch("/events/{slug}", summary="Change an event; subscribers are told what changed")
 async def change(service: Service, identity: SignedInIdentity, slug: str, body: EventChange) -> EventView:
-    found = await service.events.get(make_viewer(identity), slug)
-    return await service.events.edit(identity.user_id, slug, body.apply_to(found))
+    return await service.events.change(identity.user_id, slug, body.apply_to)
 
 
 @router.delete("/events/{slug}", status_code=204, summary="Delete an event; an active one is cancelled first")

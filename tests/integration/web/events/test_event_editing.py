@@ -6,7 +6,7 @@ import re
 import httpx
 import pytest
 
-from tests.integration.web.events.conftest import FORM, TARGET, new_event
+from tests.integration.web.events.conftest import FORM, NEXT_WEEK, TARGET, new_event
 
 FIELD = re.compile(r'<input type="hidden" name="(\w+)" value="([^"]*)"')
 
@@ -68,6 +68,23 @@ async def test_the_api_refuses_a_change_of_a_version_that_is_no_more(organiser: 
     assert (await organiser.patch(f"{path}/{slug}", json={"version": 1, "name": "A"})).status_code == 200
     assert (await organiser.patch(f"{path}/{slug}", json={"version": 1, "name": "B"})).status_code == 409
     assert (await organiser.patch(f"{path}/{slug}", json={"name": "B"})).status_code == 200
+
+
+@pytest.mark.parametrize("other", [{"location": "Hall 9"}, {"end_date": None}, {"visibility": "listed"}])
+async def test_of_two_changes_at_once_through_the_api_none_is_lost(
+    organiser: httpx.AsyncClient, other: dict[str, str | None]
+) -> None:
+    slug = await new_event(organiser, end_date=f"{NEXT_WEEK:%Y-%m-%dT}23:00")
+    path = f"/api/soonish/events/{slug}"
+    for number in range(10):
+        changes = ({"name": f"Party {number}"}, other)
+        answers = await asyncio.gather(*(organiser.patch(path, json=change) for change in changes))
+        assert [answer.status_code for answer in answers] == [200, 200]
+        event = (await organiser.get(path)).json()
+        [(field, value)] = other.items()
+        assert (event["name"], event[field]) == (f"Party {number}", value)
+        again = {"location": "Hall 2", "visibility": "public", "end_date": f"{NEXT_WEEK:%Y-%m-%dT}23:00"}
+        assert (await organiser.patch(path, json=again)).status_code == 200
 
 
 async def test_a_double_click_makes_one_event_and_going_back_for_another_makes_two(
