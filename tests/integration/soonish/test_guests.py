@@ -6,10 +6,11 @@ import pytest
 from sqlalchemy import select, update
 
 from pressbox.core.db.database import Database
-from pressbox.core.errors import ConflictError, InvalidInputError, RateLimitedError, TransientError
+from pressbox.core.errors import ConflictError, GoneError, InvalidInputError, RateLimitedError, TransientError
 from pressbox.delivery.adapters.rows import ContactRow
 from pressbox.delivery.domain.attempts import AttemptResult
 from pressbox.soonish.adapters.rows import SubscriptionRow
+from pressbox.soonish.domain.events import Visibility
 from pressbox.soonish.domain.links import Purpose
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import Holder, Viewer
@@ -64,6 +65,41 @@ async def test_any_other_target_confirms_itself_too_and_gets_nothing_before(hous
     assert house.temporal.signals[-1] == (event.id, "participant_added")
     async with house.database.unit_of_work() as work:
         assert await work.session.scalar(select(ContactRow.verified_at)) is not None
+
+
+@pytest.mark.parametrize(
+    ("visibility", "joins"), [(Visibility.PRIVATE, False), (Visibility.PUBLIC, True)], ids=["private", "public"]
+)
+async def test_a_revoked_invitation_ends_the_links_of_those_who_have_not_confirmed(
+    house: House, visibility: Visibility, joins: bool
+) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser, visibility=visibility)
+    first, second = [await house.service.invitations.create(organiser, event.slug) for _ in range(2)]
+    await house.service.guests.subscribe_by_url(Viewer(None, first.token), event.slug, URL, None, "192.0.2.7")
+    holder = house.holder(Purpose.CONFIRM, house.target.link("confirm"))
+    await house.service.invitations.revoke(organiser, event.slug, first.id)
+    if joins:
+        assert (await house.service.guests.confirm(holder)).subscription.state is SubscriptionState.ACTIVE
+        return
+    with pytest.raises(GoneError):
+        await house.service.guests.confirm(holder)
+    assert await house.service.board.list_subscribers(organiser, event.slug) == []
+    # With an invitation that holds they ask again, and get another link.
+    await house.service.guests.subscribe_by_url(Viewer(None, second.token), event.slug, URL, None, "192.0.2.7")
+    assert len(house.target.sent) == 2
+    assert (await house.service.guests.confirm(holder)).subscription.state is SubscriptionState.ACTIVE
+
+
+async def test_whoever_joined_before_an_invitation_was_revoked_stays(house: House) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser, visibility=Visibility.PRIVATE)
+    invitation = await house.service.invitations.create(organiser, event.slug)
+    await house.service.guests.subscribe_by_url(Viewer(None, invitation.token), event.slug, URL, None, "192.0.2.7")
+    holder = house.holder(Purpose.CONFIRM, house.target.link("confirm"))
+    await house.service.guests.confirm(holder)
+    await house.service.invitations.revoke(organiser, event.slug, invitation.id)
+    assert (await house.service.guests.confirm(holder)).subscription.state is SubscriptionState.ACTIVE
 
 
 async def test_a_stranger_does_not_learn_whether_an_address_is_subscribed_or_what_answers_there(house: House) -> None:

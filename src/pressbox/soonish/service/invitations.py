@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from sqlalchemy import func, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.accounts.opaque import fingerprint, new_secret
 from pressbox.core.db.database import Database
@@ -12,7 +13,9 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.quotas.store import demand
 from pressbox.soonish.adapters.event_rows import load_organised
 from pressbox.soonish.adapters.messages import EVENT_CHANGED
-from pressbox.soonish.adapters.rows import InvitationRow
+from pressbox.soonish.adapters.rows import InvitationRow, SubscriptionRow
+from pressbox.soonish.domain.events import Visibility
+from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import InvitationView, NewInvitation
 from pressbox.soonish.service.quotas import INVITATIONS
 
@@ -41,14 +44,26 @@ class InvitationService:
             return [_to_view(row) for row in await work.session.scalars(statement.order_by(InvitationRow.id.desc()))]
 
     async def revoke(self, organiser_id: int, slug: str, invitation_id: int) -> None:
+        """End an invitation, and with it the links of those who have asked to join and not confirmed yet.
+
+        Nobody notes by which invitation somebody came: whoever has another one can ask again with it.
+        """
         async with self._database.unit_of_work() as work:
-            event = await load_organised(work.session, organiser_id, slug)
+            # Whoever asks to join at this moment has asked before this, or finds the invitation revoked.
+            event = await load_organised(work.session, organiser_id, slug, lock=True)
             row = InvitationRow
             statement = update(row).where(row.id == invitation_id, row.event_id == event.id)
             now = func.coalesce(row.revoked_at, func.now())
             if await work.session.scalar(statement.values(revoked_at=now).returning(row.id)) is None:
                 raise NotFoundError("There is no such invitation.")
+            if event.visibility == Visibility.PRIVATE:
+                await _end_waiting(work.session, event.id)
             work.changed(EVENT_CHANGED, slug)
+
+
+async def _end_waiting(session: AsyncSession, event_id: int) -> None:
+    waiting = (SubscriptionRow.event_id == event_id, SubscriptionRow.state == SubscriptionState.PENDING)
+    await session.execute(update(SubscriptionRow).where(*waiting).values(confirm_until=None))
 
 
 def _to_view(row: InvitationRow) -> InvitationView:
