@@ -133,12 +133,31 @@ async def test_a_verified_address_connects_if_the_setting_allows(
         assert await who(browser) == expected
 
 
+@pytest.mark.parametrize("verified", [False, None])
+async def test_an_address_that_the_provider_has_not_confirmed_makes_no_account(
+    open_app: OpenApp,
+    settings: Settings,
+    provider: OidcProvider,
+    browse: Browse,
+    admin: User,
+    accounts: AccountService,
+    verified: bool | None,
+) -> None:
+    provider.state.person["email_verified"] = verified
+    async with open_app(settings_with(settings, provider, create_accounts=True)) as app:
+        browser = browse(app)
+        refused = await sign_in(browser)
+        assert (refused.status_code, await who(browser)) == (403, None)
+        assert "was confirmed where you signed in" in refused.text
+    assert [user.email for user in await accounts.users()] == [ADMIN]
+
+
 async def test_who_made_up_an_address_first_does_not_share_the_account_of_its_owner(
     open_app: OpenApp, settings: Settings, provider: OidcProvider, browse: Browse, admin: User
 ) -> None:
     generous = settings_with(settings, provider, create_accounts=True, link_by_email=True)
     async with open_app(generous) as app:
-        provider.state.person = {"sub": "impostor", "email": MEMBER, "email_verified": False}
+        provider.state.person = {"sub": "impostor", "email": MEMBER, "email_verified": True}
         impostor = browse(app)
         await sign_in(impostor)
         assert await who(impostor) == MEMBER

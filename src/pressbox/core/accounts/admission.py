@@ -124,10 +124,7 @@ async def _welcome(session: AsyncSession, person: ExternalPerson, settings: Admi
             raise ForbiddenError("The account with your e-mail address is somebody else's. Ask whoever runs this.")
         await _insert(session, person, existing.id)
         return Admitted(existing, linked=True)
-    if not settings.create_accounts:
-        raise ForbiddenError("There is no account for you here yet. Ask whoever runs this Pressbox to add you.")
-    if email is None:
-        raise ForbiddenError("An account needs an e-mail address, and none that can be used came with your sign-in.")
+    email = _email_for_account(person, settings)
     if role_of(person, settings) is not Role.ADMIN and not await people.anybody(session):
         # Whoever came first would make the set-up link void, and nobody could administrate.
         raise ForbiddenError("Pressbox is not set up yet: the first account must be an administrator's.")
@@ -140,6 +137,21 @@ async def _welcome(session: AsyncSession, person: ExternalPerson, settings: Admi
 async def _insert(session: AsyncSession, person: ExternalPerson, user_id: int) -> None:
     values = {"provider": person.provider, "subject": person.subject, "user_id": user_id}
     await session.execute(insert(ExternalIdentityRow).values(**values, last_used_at=func.now()))
+
+
+def _email_for_account(person: ExternalPerson, settings: AdmissionSettings) -> str:
+    email = _usable_email(person)
+    if not settings.create_accounts:
+        raise ForbiddenError("There is no account for you here yet. Ask whoever runs this Pressbox to add you.")
+    if email is None:
+        raise ForbiddenError("An account needs an e-mail address, and none that can be used came with your sign-in.")
+    if not person.email_verified:
+        # It would send mail to whoever really has that address, and keep them out when they come.
+        raise ForbiddenError(
+            "An account needs an e-mail address that was confirmed where you signed in. Confirm it there, or ask "
+            "whoever runs this Pressbox to add you."
+        )
+    return email
 
 
 def _usable_email(person: ExternalPerson) -> str | None:

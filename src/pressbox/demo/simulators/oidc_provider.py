@@ -54,7 +54,9 @@ class _Grant:
 
 @dataclass
 class _State:
-    person: dict[str, Any] = field(default_factory=lambda: {"sub": "anna", "email": "anna@example.org"})
+    person: dict[str, Any] = field(
+        default_factory=lambda: {"sub": "anna", "email": "anna@example.org", "email_verified": True}
+    )
     lie: Lie | None = None
     # Some providers keep address and groups out of the token and tell them only when asked.
     only_userinfo: bool = False
