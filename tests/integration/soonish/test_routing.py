@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import update
 
+from pressbox.core.accounts.rows import UserRow
 from pressbox.core.config import HttpSettings, Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError
@@ -116,6 +117,17 @@ async def test_each_kind_of_address_goes_its_own_way(outside: Outside) -> None:
     [mail] = outside.mail.to("anna@example.org")
     assert mail.body.strip() == SIGNED
     assert mail.headers["List-Unsubscribe"] == "<https://example.org/unsubscribe/1>"
+
+
+async def test_mail_of_an_account_goes_to_the_address_that_it_has_now(outside: Outside) -> None:
+    key = await outside.channel("mail")
+    sealed = outside.vault.seal("before@example.org", "email", "")
+    mail = {"kind": sealed.kind, "encrypted_url": sealed.encrypted, "target": sealed.target}
+    async with outside.database.unit_of_work() as work:
+        await work.session.execute(update(ChannelRow).values(mail))
+        await work.session.execute(update(UserRow).where(UserRow.id == outside.user_id).values(email="now@example.org"))
+    assert (await outside.sender().send(key, MESSAGE)).result is AttemptResult.ACCEPTED
+    assert [len(outside.mail.to(f"{name}@example.org")) for name in ("before", "now")] == [0, 1]
 
 
 async def test_a_test_message_has_no_links(outside: Outside) -> None:

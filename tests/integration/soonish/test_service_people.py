@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select, text, update
 
+from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.errors import (
     ConflictError,
@@ -61,6 +62,20 @@ async def test_an_address_goes_in_and_never_comes_out(house: House) -> None:
             assert "k3y" not in everything, name
             assert "guest.person" not in everything, name
     assert channel.kind == "ntfy"
+
+
+async def test_the_mail_of_an_account_is_one_target_also_after_its_address_changed(house: House) -> None:
+    person = await house.person()
+    house.service.channels.sends_mail = True
+    await house.service.channels.add_email(person, ChannelInput("Mail", None))
+    async with house.database.unit_of_work() as work:
+        await work.session.execute(update(UserRow).where(UserRow.id == person).values(email="now@example.org"))
+    again = await house.service.channels.add_email(person, ChannelInput("Mail", None))
+    assert [channel.id for channel in await house.service.channels.list(person)] == [again.id]
+    await house.service.channels.add_email(person, ChannelInput("Mail, too", None))
+    async with house.database.unit_of_work() as work:
+        targets = (await work.session.scalars(select(ChannelRow.target).where(ChannelRow.user_id == person))).all()
+    assert (len(targets), len(set(targets))) == (2, 1)
 
 
 async def test_channels_are_their_owners_alone(house: House) -> None:

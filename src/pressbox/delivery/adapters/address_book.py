@@ -94,13 +94,14 @@ class AddressBook:
     async def _load_rows(self, keys: Sequence[str]) -> Mapping[str, SealedDestination | Destination]:
         channel, contact = ChannelRow, ContactRow
         channels = (
-            select(channel.id, channel.kind, channel.encrypted_url, channel.key_id, UserRow.role)
+            select(channel.id, channel.kind, channel.encrypted_url, channel.key_id, UserRow.role, UserRow.email)
             .join(UserRow, UserRow.id == channel.user_id)
             .where(channel.id.in_(row_ids(keys, "channel")), channel.is_active)
         )
-        contacts = select(
-            contact.id, contact.kind, contact.encrypted_address, contact.key_id, cast(literal(None), Text)
-        ).where(contact.id.in_(row_ids(keys, "contact")))
+        nobody = cast(literal(None), Text)
+        contacts = select(contact.id, contact.kind, contact.encrypted_address, contact.key_id, nobody, nobody).where(
+            contact.id.in_(row_ids(keys, "contact"))
+        )
         found: dict[str, SealedDestination | Destination] = {}
         async with self._database.unit_of_work() as work:
             if accounts := row_ids(keys, "account"):
@@ -111,8 +112,10 @@ class AddressBook:
             for table, statement in (("channel", channels), ("contact", contacts)):
                 if not row_ids(keys, table):
                     continue
-                for number, kind, encrypted, key_id, role in (await work.session.execute(statement)).tuples():
-                    found[f"{table}:{number}"] = (kind, encrypted, key_id, role)
+                for number, kind, encrypted, key_id, role, email in (await work.session.execute(statement)).tuples():
+                    # The mail of an account goes to the address it has now, not to the one it had when this was sealed.
+                    own_mail = Destination(EMAIL, email) if kind == EMAIL and email is not None else None
+                    found[f"{table}:{number}"] = own_mail or (kind, encrypted, key_id, role)
         return found
 
 

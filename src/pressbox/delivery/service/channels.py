@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.accounts.limits import Limit, RateLimits
@@ -66,6 +66,8 @@ class ChannelService:
         async with self._database.unit_of_work() as work:
             # One after the other: of two clicks the second finds the channel of the first.
             await work.session.execute(select(UserRow.id).where(UserRow.id == user_id).with_for_update())
+            if address.kind == EMAIL:
+                await _renew_email(work.session, user_id, address)
             same = select(ChannelRow).where(
                 ChannelRow.user_id == user_id, ChannelRow.name == channel.name, ChannelRow.target == address.target
             )
@@ -130,6 +132,13 @@ async def _load_own(session: AsyncSession, user_id: int, channel_id: int) -> Cha
     if row is None:
         raise _not_found()
     return row
+
+
+async def _renew_email(session: AsyncSession, user_id: int, address: SealedAddress) -> None:
+    """All channels to the mail of an account are one target, also those made before its address changed."""
+    own = (ChannelRow.user_id == user_id, ChannelRow.kind == EMAIL)
+    renewed = {"encrypted_url": address.encrypted, "key_id": address.key_id, "target": address.target}
+    await session.execute(update(ChannelRow).where(*own).values(renewed))
 
 
 def _not_found() -> NotFoundError:
