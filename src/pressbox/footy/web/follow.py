@@ -156,7 +156,8 @@ def parse_id(text: str) -> int:
     """Parse the id of a league or team, which is negative where only the program's own list has it."""
     text = text.strip()
     digits = text.removeprefix("-")
-    if not digits.isascii() or not digits.isdigit() or not 1 <= int(digits) <= LARGEST_ID:
+    # More digits than a number may have would be an error of another kind.
+    if not digits.isascii() or not digits.isdigit() or not 1 <= int(digits[:20]) <= LARGEST_ID:
         raise InvalidInputError("There is no such league or team. Search for it by its name.", field="id")
     return int(text)
 

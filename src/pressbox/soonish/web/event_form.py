@@ -105,7 +105,8 @@ class EventForm:
             visibility=visibility,
             draft=bool(self.draft),
             request_key=make_request_key(self.key, self.draft, *(getattr(self, name) for name in _STATED)),
-            version=int(self.version) if self.version.isascii() and self.version.isdigit() else None,
+            # No event has a version of so many digits: one that is cut is still none.
+            version=int(self.version[:18]) if self.version.isascii() and self.version.isdigit() else None,
         )
 
     def fields_of_file(self) -> Mapping[str, str]:

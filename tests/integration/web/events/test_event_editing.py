@@ -55,6 +55,13 @@ async def test_a_form_that_is_saved_twice_is_no_conflict(organiser: httpx.AsyncC
         assert answer.status_code == 303
 
 
+@pytest.mark.parametrize("digits", [18, 19, 5_000])
+async def test_a_version_that_cannot_be_is_not_the_present_one(organiser: httpx.AsyncClient, digits: int) -> None:
+    slug = await new_event(organiser)
+    answer = await organiser.post(f"/events/{slug}/edit", data=FORM | {"version": "1" * digits, "location": "Hall 3"})
+    assert answer.status_code == 409
+
+
 @pytest.mark.parametrize("change", [{"visibility": "private"}, {"location": "Hall 3"}])
 async def test_a_draft_is_not_overwritten_either(organiser: httpx.AsyncClient, change: dict[str, str]) -> None:
     slug = await new_event(organiser, draft="1")
