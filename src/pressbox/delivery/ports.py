@@ -32,11 +32,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class BrokenChannel:
-    """A channel that is marked broken, and how else its owner can be reached."""
+    """A channel that is marked broken, what its owner is told of it, and how else they can be reached."""
 
     channel_id: int
-    name: str
-    reason: str
+    title: str
+    body: str
     other_channels: tuple[str, ...]
     owner_email: str = field(repr=False)
 

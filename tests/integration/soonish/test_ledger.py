@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import update
 
+from pressbox.core.accounts.rows import UserRow
 from pressbox.delivery.adapters.broken_channels import SqlBrokenChannels
 from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
 from pressbox.delivery.domain.attempts import PROBE_AFTER, DeliveryState, Level, Verdict
@@ -344,7 +345,10 @@ async def test_a_broken_channel_is_given_out_once_with_the_ways_that_still_work(
     broken, working = await world.channel(user, broken=True), await world.channel(user)
     await world.channel(user, is_active=False)
     await world.channel(await world.user())
+    async with world.database.unit_of_work() as work:
+        await work.session.execute(update(UserRow).where(UserRow.id == user).values(language="de"))
     [found] = await SqlBrokenChannels(world.database).claim(10)
     assert (found.channel_id, found.other_channels) == (broken, (f"channel:{working}",))
+    assert found.title.endswith("funktioniert nicht mehr"), "in the language of its owner"
     assert "@" not in repr(found)
     assert await SqlBrokenChannels(world.database).claim(10) == []

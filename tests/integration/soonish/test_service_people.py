@@ -120,6 +120,16 @@ async def test_a_wrong_channel_names_its_field(house: House, wrong: ChannelInput
     assert "k3y" not in repr(caught.value)
 
 
+async def test_a_test_is_written_in_the_language_of_its_owner(house: House) -> None:
+    person = await house.person()
+    channel = await house.channel(person)
+    await house.service.channels.test(person, channel.id)
+    async with house.database.unit_of_work() as work:
+        await work.session.execute(update(UserRow).where(UserRow.id == person).values(language="de"))
+    await house.service.channels.test(person, channel.id)
+    assert [message.title for _, message in house.target.sent] == ["Test from Pressbox", "Test von Pressbox"]
+
+
 async def test_a_test_that_arrives_mends_a_broken_channel(house: House) -> None:
     owner = await house.person()
     channel = await house.channel(owner)
@@ -188,7 +198,7 @@ async def test_offsets_that_are_too_late_are_said_at_once(house: House) -> None:
     async with house.database.unit_of_work() as work:
         await work.session.execute(update(EventRow).values(start_date=soon(0.5)))
     made = await house.service.subscriptions.subscribe(Viewer(follower), event.slug, Preferences())
-    assert made.too_late == ("too late for 1 day",)
+    assert made.too_late == (DAY,)
     changed = await house.service.subscriptions.change(Holder(made.id, follower), Preferences(offsets=(HOUR,)))
     assert changed.too_late == ()
 

@@ -1,12 +1,15 @@
 """Broken channels in PostgreSQL, each handed out once so that its owner is told."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from sqlalchemy import select
 
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.db.transaction import load_time
+from pressbox.core.web.languages import DEFAULT_LANGUAGE
+from pressbox.delivery.adapters.channel_texts import write_broken
 from pressbox.delivery.adapters.rows import ChannelRow
 from pressbox.delivery.ports import BrokenChannel
 
@@ -17,7 +20,7 @@ class SqlBrokenChannels:
 
     async def claim(self, limit: int) -> Sequence[BrokenChannel]:
         unreported = (
-            select(ChannelRow, UserRow.email)
+            select(ChannelRow, UserRow.email, UserRow.language)
             .join(UserRow, UserRow.id == ChannelRow.user_id)
             .where(ChannelRow.broken_at.is_not(None), ChannelRow.owner_told_at.is_(None))
             .order_by(ChannelRow.id)
@@ -27,22 +30,21 @@ class SqlBrokenChannels:
         async with self._database.unit_of_work() as work:
             found = (await work.session.execute(unreported)).tuples().all()
             now = await load_time(work.session)
-            owners = {row.user_id for row, _ in found}
+            owners = {row.user_id for row, _, _ in found}
             working = await work.session.execute(
                 select(ChannelRow.user_id, ChannelRow.id).where(
                     ChannelRow.user_id.in_(owners), ChannelRow.is_active, ChannelRow.broken_at.is_(None)
                 )
             )
             others = working.tuples().all()
-            for row, _ in found:
+            for row, _, _ in found:
                 row.owner_told_at = now
         return [
             BrokenChannel(
                 channel_id=row.id,
-                name=row.name,
-                reason=row.last_error,
+                **asdict(write_broken(language or DEFAULT_LANGUAGE, row.name, row.last_error)),
                 other_channels=tuple(f"channel:{channel_id}" for owner, channel_id in others if owner == row.user_id),
                 owner_email=email,
             )
-            for row, email in found
+            for row, email, language in found
         ]

@@ -13,8 +13,10 @@ from pressbox.core.errors import ConflictError, InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.core.notices.ways import channel_way, leave_ways
 from pressbox.core.quotas.store import demand
+from pressbox.core.web.languages import DEFAULT_LANGUAGE
 from pressbox.delivery.adapters.address_book import find_audience
 from pressbox.delivery.adapters.address_vault import AddressVault
+from pressbox.delivery.adapters.channel_texts import write_test
 from pressbox.delivery.adapters.rows import ChannelRow
 from pressbox.delivery.domain.attempts import AttemptResult, Level
 from pressbox.delivery.domain.channels import ChannelInput, ChannelView
@@ -111,13 +113,18 @@ class ChannelService:
         """Send a test message over a channel of one's own. If it arrives, the channel is healthy again."""
         channel = await self.get(user_id, channel_id)
         await self._limits.count(TESTS_PER_USER, str(user_id))
-        text = f"This is a test of your channel {channel.name}. If you can read it, the channel works."
-        message = OutgoingMessage("Test from Pressbox", text, Level.INFO, why_url="", unsubscribe_url="")
+        text = write_test(await self._language(user_id), channel.name)
+        message = OutgoingMessage(text.title, text.body, Level.INFO, why_url="", unsubscribe_url="")
         attempt = await self._sender.send(f"channel:{channel_id}", message)
         if attempt.result is AttemptResult.ACCEPTED and (channel.failures or channel.broken_at):
             async with self._database.unit_of_work() as work:
                 _reset_failures(await _load_own(work.session, user_id, channel_id))
         return attempt
+
+    async def _language(self, user_id: int) -> str:
+        async with self._database.unit_of_work() as work:
+            found = await work.session.scalar(select(UserRow.language).where(UserRow.id == user_id))
+        return found or DEFAULT_LANGUAGE
 
     async def _seal(self, user_id: int, url: str) -> SealedAddress:
         async with self._database.unit_of_work() as work:

@@ -12,7 +12,6 @@ from pressbox.delivery.activities.heartbeats import heartbeat
 from pressbox.delivery.domain.attempts import Level
 from pressbox.delivery.ports import BrokenChannel, BrokenChannels, Mailer, OutgoingMessage, Sender
 from pressbox.soonish.contracts import SweepInput, SweepResult
-from pressbox.soonish.domain.messages import write_channel_broken
 from pressbox.soonish.ports import Events
 
 # For this long the links in the last messages of a deleted event still explain why they were sent.
@@ -57,12 +56,11 @@ class UpkeepActivities:
             return SweepResult(purged=await self._events.purge_deleted(now - KEEP_DELETED))
 
     async def _tell_owner(self, channel: BrokenChannel) -> None:
-        text = write_channel_broken(channel.name, channel.reason)
-        message = OutgoingMessage(text.title, text.body, Level.WARNING, why_url="", unsubscribe_url="")
+        message = OutgoingMessage(channel.title, channel.body, Level.WARNING, why_url="", unsubscribe_url="")
         for key in channel.other_channels:
             await self._sender.send(key, message)
         if not channel.other_channels and self._mailer is not None:
             try:
-                await self._mailer.send(channel.owner_email, text.title, text.body, {})
+                await self._mailer.send(channel.owner_email, channel.title, channel.body, {})
             except PressboxError as error:
                 activity.logger.warning("Channel %s is broken; no mail to its owner: %s", channel.channel_id, error)

@@ -26,7 +26,7 @@ from pressbox.soonish.adapters.rows import (
 )
 from pressbox.soonish.contracts import ParticipantAdded, ParticipantChanged, ParticipantRemoved
 from pressbox.soonish.domain.events import EventStatus
-from pressbox.soonish.domain.reminders import Subscriber, SubscriptionState, TooLate, plan_reminders
+from pressbox.soonish.domain.reminders import Subscriber, SubscriptionState, plan_reminders
 from pressbox.soonish.domain.views import Holder, RequestedReminderView, SubscriptionView, Viewer
 
 
@@ -213,11 +213,10 @@ async def load_views(session: AsyncSession, rows: Sequence[SubscriptionRow]) -> 
     chosen = select(ReminderOffsetRow).where(ReminderOffsetRow.subscription_id.in_(ids))
     for offset in await session.scalars(chosen.order_by(ReminderOffsetRow.offset_seconds.desc())):
         offsets[offset.subscription_id].append(timedelta(seconds=offset.offset_seconds))
-    too_late: dict[int, list[str]] = defaultdict(list)
+    too_late: dict[int, list[timedelta]] = defaultdict(list)
     passed = select(TooLateRow).where(TooLateRow.subscription_id.in_(ids)).order_by(TooLateRow.offset_seconds.desc())
     for late in await session.scalars(passed):
-        text = str(TooLate(late.subscription_id, timedelta(seconds=late.offset_seconds)))
-        too_late[late.subscription_id].append(text)
+        too_late[late.subscription_id].append(timedelta(seconds=late.offset_seconds))
     reminders: dict[int, list[RequestedReminderView]] = defaultdict(list)
     requested = select(RequestedReminderRow).where(
         RequestedReminderRow.subscription_id.in_(ids), RequestedReminderRow.cancelled_at.is_(None)

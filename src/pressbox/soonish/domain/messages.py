@@ -71,15 +71,6 @@ def write_new_event(name: str, organiser: str, start: datetime, zone: str, locat
     return MessageText(title, f"{when} · {location}" if location else when)
 
 
-def write_channel_broken(name: str, reason: str) -> MessageText:
-    why = f"\n\nThe last error was: {reason}" if reason else ""
-    return MessageText(
-        f"Your channel {name} has stopped working",
-        f"Several messages in a row could not be delivered over {name}, so it is no longer used.{why}\n\n"
-        "Give it a new address on your channels page, or send a test there.",
-    )
-
-
 def _where_and_when(event: EventFacts) -> str:
     lines = [f"When: {format_time(event.start_date, event.timezone)}"]
     if event.location:

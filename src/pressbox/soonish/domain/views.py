@@ -83,7 +83,8 @@ class RequestedReminderView:
 
 @dataclass(frozen=True)
 class SubscriptionView:
-    """A subscription as its holder sees it. `offsets` None means the default, () none; `too_late` is text."""
+    """A subscription as its holder sees it. `offsets` None means the default, () none; `too_late` are
+    those whose time has passed."""
 
     id: int
     event: EventView
@@ -93,7 +94,7 @@ class SubscriptionView:
     tags: tuple[str, ...]
     # What may be shown of the address of somebody without an account; otherwise empty.
     address: str
-    too_late: tuple[str, ...]
+    too_late: tuple[timedelta, ...]
     reminders: tuple[RequestedReminderView, ...]
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, SecretStr
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.identity import Identity, SignedInIdentity
-from pressbox.soonish.domain.reminders import SubscriptionState
+from pressbox.soonish.domain.reminders import SubscriptionState, TooLate
 from pressbox.soonish.domain.views import EventView, Holder, RequestedReminderView, SubscriberView, SubscriptionView
 from pressbox.soonish.service.inputs import MAX_DELAY, Preferences
 from pressbox.soonish.web.access import After, PageSize, RowId, Service, client_address, make_viewer
@@ -71,7 +71,8 @@ class SubscriptionResponse(ResponseModel):
     @classmethod
     def of(cls, view: SubscriptionView) -> Self:
         offsets = {"offsets": list(offset_seconds(view.offsets)), "default_offsets": view.offsets is None}
-        return cls.model_validate(vars(view) | offsets)
+        too_late = [str(TooLate(view.id, offset)) for offset in view.too_late]
+        return cls.model_validate(vars(view) | offsets | {"too_late": too_late})
 
 
 class SubscribeResponse(ResponseModel):
