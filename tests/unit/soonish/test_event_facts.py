@@ -38,6 +38,7 @@ def test_what_is_stated_is_trimmed() -> None:
         ({"description": "x" * 10_001}, "description"),
         ({"location": "x" * 10_001}, "location"),
         ({"timezone": "Nowhere"}, "timezone"),
+        ({"timezone": "localtime"}, "timezone"),
         ({"end_date": START}, "end_date"),
     ],
 )

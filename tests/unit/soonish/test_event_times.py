@@ -101,6 +101,19 @@ def test_a_zone_that_is_none_is_named_as_the_wrong_field(name: str) -> None:
     assert caught.value.field == "timezone"
 
 
+@pytest.mark.parametrize(
+    ("instant", "words"),
+    [
+        ("2026-10-25T00:30:00", "Sun 25 Oct 2026, 02:30 CEST (Europe/Berlin)"),
+        ("2026-10-25T01:30:00", "Sun 25 Oct 2026, 02:30 CET (Europe/Berlin)"),
+        ("2026-10-25T02:30:00", "Sun 25 Oct 2026, 03:30 (Europe/Berlin)"),
+        ("2026-11-14T18:30:05", "Sat 14 Nov 2026, 19:30:05 (Europe/Berlin)"),
+    ],
+)
+def test_two_times_that_differ_are_said_differently(instant: str, words: str) -> None:
+    assert format_time(datetime.fromisoformat(instant).replace(tzinfo=UTC), BERLIN) == words
+
+
 @pytest.mark.parametrize("name", ["localtime", "posixrules", "right/Europe/Berlin", "Mars/Olympus"])
 def test_a_zone_that_differs_between_machines_is_not_stated(name: str) -> None:
     assert not is_zone(name)

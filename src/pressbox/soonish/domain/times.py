@@ -68,12 +68,16 @@ def comes_twice(local: datetime) -> bool:
 
 
 def format_time(moment: datetime, zone_name: str) -> str:
-    """`Sat 14 Nov 2026, 19:30 (Europe/Berlin)`, whatever the locale of the machine."""
+    """`Sat 14 Nov 2026, 19:30 (Europe/Berlin)`, whatever the locale of the machine.
+
+    With seconds if there are any, and with the name of the clock where that time comes twice.
+    """
     local = moment.astimezone(load_zone(zone_name))
     days = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
     months = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
     day = f"{days[local.weekday()]} {local.day} {months[local.month - 1]} {local.year}"
-    return f"{day}, {local:%H:%M} ({zone_name})"
+    clock = f"{local:%H:%M:%S}" if local.second else f"{local:%H:%M}"
+    return f"{day}, {clock}{f' {local:%Z}' if comes_twice(local) else ''} ({zone_name})"
 
 
 def format_offset(offset: timedelta) -> str:

@@ -145,7 +145,7 @@ async def revoke(service: Service, identity: SignedInIdentity, slug: str, invita
 async def event_calendar(
     request: Request, service: Service, identity: SignedInIdentity, slug: str, invitation: str = ""
 ) -> Response:
-    event = await service.events.get(make_viewer(identity, invitation), slug)
+    event = await service.events.get_for_calendar(make_viewer(identity, invitation), slug)
     return calendar_response(event.name, [event], base_url(request))
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import HTMLResponse, Response
 
-from pressbox.core.errors import InvalidInputError, PressboxError
+from pressbox.core.errors import InvalidInputError, PressboxError, RefusedAddressError, TransientError
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, MaybeIdentity, SignedInIdentity
 from pressbox.core.web.rendering import render
@@ -132,7 +132,8 @@ async def subscribe(
 ) -> Response:
     try:
         return redirect(await _subscribe(request, service, identity, slug, form))
-    except FORM_ERRORS as error:
+    # What cannot be reached at the moment, or may not be reached from here, is said beside the form too.
+    except (*FORM_ERRORS, TransientError, RefusedAddressError) as error:
         # An Apprise address is a credential: it is not written into the page again.
         fields = (form.one, form.two, form.three)
         chosen = form.service or (APPRISE if form.url else "")

@@ -72,6 +72,35 @@ async def test_a_private_event_is_not_there_without_its_invitation(
     assert (await stranger.get(f"/events/{slug}?invitation={found[1]}")).status_code == 404
 
 
+@pytest.mark.parametrize("path", ["/events/{}/calendar.ics", "/api/soonish/events/{}/calendar.ics"])
+async def test_a_calendar_hears_that_a_deleted_event_is_cancelled(organiser: httpx.AsyncClient, path: str) -> None:
+    slug = await new_event(organiser)
+    assert "STATUS:CONFIRMED" in (await organiser.get(path.format(slug))).text
+    assert (await organiser.post(f"/events/{slug}/delete")).status_code == 303
+    after = await organiser.get(path.format(slug))
+    assert (after.status_code, "STATUS:CANCELLED" in after.text) == (200, True)
+
+
+async def test_the_page_of_a_cancelled_event_does_not_say_that_what_has_yet_to_leave_has_arrived(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    assert (await organiser.post(f"/events/{slug}/cancel")).status_code == 303
+    page = (await stranger.get(f"/events/{slug}")).text
+    assert "This event is cancelled." in page
+    assert "have been told" not in page
+
+
+async def test_a_guest_whose_address_cannot_be_reached_sees_the_form_and_why(
+    organiser: httpx.AsyncClient, stranger: httpx.AsyncClient
+) -> None:
+    slug = await new_event(organiser)
+    answer = await stranger.post(f"/events/{slug}/subscribe", data={"url": TARGET}, headers={"accept-language": "de"})
+    assert answer.status_code == 503
+    assert f'action="/events/{slug}/subscribe"' in answer.text
+    assert "Versuch es später noch einmal." in answer.text
+
+
 async def test_the_stream_does_not_tell_which_events_there_are(other: httpx.AsyncClient) -> None:
     for kind in ("soonish.event", "soonish.notification"):
         answer = await other.get(f"/api/stream?topics={kind}")
