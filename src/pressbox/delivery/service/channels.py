@@ -1,6 +1,6 @@
 """Channels: where a person with an account can be reached. Addresses come in and never go out again."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from sqlalchemy import delete, select, update
@@ -19,7 +19,7 @@ from pressbox.delivery.adapters.address_vault import AddressVault
 from pressbox.delivery.adapters.channel_texts import write_test
 from pressbox.delivery.adapters.rows import ChannelRow
 from pressbox.delivery.domain.attempts import AttemptResult, Level
-from pressbox.delivery.domain.channels import ChannelInput, ChannelView
+from pressbox.delivery.domain.channels import ChannelInput, ChannelView, clean_url
 from pressbox.delivery.domain.services import EMAIL
 from pressbox.delivery.ports import AddressCheck, Attempt, OutgoingMessage, SealedAddress, Sender
 from pressbox.delivery.service.quotas import CHANNELS
@@ -85,10 +85,16 @@ class ChannelService:
     async def change(self, user_id: int, channel_id: int, stated: ChannelInput) -> ChannelView:
         """Change a channel; with a new address it counts as healthy again."""
         channel = stated.validate()
-        address = None if channel.url is None else await self._seal(user_id, channel.url)
+        return await self.change_some(user_id, channel_id, channel.url, lambda _: channel)
+
+    async def change_some(
+        self, user_id: int, channel_id: int, url: str | None, apply: Callable[[ChannelView], ChannelInput]
+    ) -> ChannelView:
+        """Change some of a channel. `apply` gets the present state once nobody else can change it."""
+        address = None if url is None else await self._seal(user_id, clean_url(url))
         async with self._database.unit_of_work() as work:
-            row = await _load_own(work.session, user_id, channel_id)
-            _write(row, channel, address)
+            row = await _load_own(work.session, user_id, channel_id, lock=True)
+            _write(row, apply(_to_view(row)).validate(), address)
             return _to_view(row)
 
     async def remove(self, user_id: int, channel_id: int) -> None:
@@ -133,9 +139,9 @@ class ChannelService:
         return self._vault.seal(url, facts.scheme, facts.service)
 
 
-async def _load_own(session: AsyncSession, user_id: int, channel_id: int) -> ChannelRow:
+async def _load_own(session: AsyncSession, user_id: int, channel_id: int, *, lock: bool = False) -> ChannelRow:
     statement = select(ChannelRow).where(ChannelRow.id == channel_id, ChannelRow.user_id == user_id)
-    row = await session.scalar(statement)
+    row = await session.scalar(statement.with_for_update() if lock else statement)
     if row is None:
         raise _not_found()
     return row

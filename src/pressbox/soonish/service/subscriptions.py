@@ -1,6 +1,6 @@
 """Subscriptions: join, set preferences, mute, leave, ask for a reminder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from sqlalchemy import func, select, update
@@ -104,11 +104,17 @@ class SubscriptionService:
         return sorted(found, key=lambda view: order[view.event.id])
 
     async def change(self, holder: Holder, stated: Preferences) -> SubscriptionView:
-        preferences = stated.validate()
+        stated.validate()
+        return await self.change_some(holder, lambda _: stated)
+
+    async def change_some(self, holder: Holder, apply: Callable[[SubscriptionView], Preferences]) -> SubscriptionView:
+        """Change some preferences. `apply` gets the present ones once nobody else can change them."""
         await self._count_change(holder)
         async with self._database.unit_of_work() as work:
             row, event = await load_held(work.session, holder)
             _refuse_left(row)
+            [present] = await subscription_rows.load_views(work.session, [row])
+            preferences = apply(present).validate()
             if row.contact_id is not None:
                 self._guest_limits.check_offsets(preferences.offsets)
             await subscription_rows.require_choice(work.session, row, preferences.channel_ids, preferences.tags)

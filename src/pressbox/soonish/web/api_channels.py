@@ -63,8 +63,8 @@ async def channel(service: Service, identity: SignedInIdentity, channel_id: RowI
 async def change_channel(
     service: Service, identity: SignedInIdentity, channel_id: RowId, body: ChannelChange
 ) -> ChannelView:
-    found = await service.channels.get(identity.user_id, channel_id)
-    return await service.channels.change(identity.user_id, channel_id, body.apply_to(found))
+    url = body.url.get_secret_value() if body.url else None
+    return await service.channels.change_some(identity.user_id, channel_id, url, body.apply_to)
 
 
 @router.delete("/channels/{channel_id}", status_code=204, summary="Remove a channel")

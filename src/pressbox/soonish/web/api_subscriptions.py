@@ -97,8 +97,7 @@ async def change(
     service: Service, identity: SignedInIdentity, subscription_id: RowId, body: PreferencesChange
 ) -> SubscriptionResponse:
     holder = _holder(identity, subscription_id)
-    found = await service.subscriptions.get(holder)
-    return SubscriptionResponse.of(await service.subscriptions.change(holder, body.apply_to(found)))
+    return SubscriptionResponse.of(await service.subscriptions.change_some(holder, body.apply_to))
 
 
 @router.delete("/subscriptions/{subscription_id}", status_code=204, summary="Leave the event")

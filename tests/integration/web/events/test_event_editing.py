@@ -94,6 +94,26 @@ async def test_of_two_changes_at_once_through_the_api_none_is_lost(
         assert (await organiser.patch(path, json=again)).status_code == 200
 
 
+async def test_of_two_changes_of_a_channel_or_a_subscription_at_once_none_is_lost(organiser: httpx.AsyncClient) -> None:
+    channel = (await organiser.post("/api/soonish/channels", json={"name": "phone", "url": TARGET})).json()
+    slug = await new_event(organiser)
+    path = f"/api/soonish/channels/{channel['id']}"
+    body = {"channel_ids": [channel["id"]], "offsets": []}
+    joined = (await organiser.post(f"/api/soonish/events/{slug}/subscriptions", json=body)).json()
+    own = f"/api/soonish/subscriptions/{joined['subscription']['id']}"
+    first: dict[str, object]
+    second: dict[str, object]
+    for number in range(10):
+        first, second = {"name": f"phone {number}"}, {"tags": [f"tag-{number}"]}
+        await asyncio.gather(*(organiser.patch(path, json=change) for change in (first, second)))
+        present = (await organiser.get(path)).json()
+        assert present | first | second == present
+        first, second = {"offsets": [60 + number]}, {"tags": [f"tag-{number}"]}
+        await asyncio.gather(*(organiser.patch(own, json=change) for change in (first, second)))
+        present = (await organiser.get(own)).json()
+        assert present | first | second == present
+
+
 async def test_a_double_click_makes_one_event_and_going_back_for_another_makes_two(
     organiser: httpx.AsyncClient, other: httpx.AsyncClient
 ) -> None:
