@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -81,6 +82,16 @@ class ManagedProcess:
             return self._process.is_running() and self._process.status() != psutil.STATUS_ZOMBIE
         except psutil.NoSuchProcess:
             return False
+
+    def processor_seconds(self) -> float:
+        """What it and its children have worked so far, with what they waited for the disk."""
+        worked = 0.0
+        with suppress(psutil.NoSuchProcess):
+            for process in (self._process, *self._process.children(recursive=True)):
+                with suppress(psutil.NoSuchProcess):
+                    times = process.cpu_times()
+                    worked += times.user + times.system + getattr(times, "iowait", 0.0)
+        return worked
 
     def send(self, number: signal.Signals) -> None:
         if self.alive():

@@ -25,7 +25,7 @@ from pressbox.embedded.processes import log_tail
 from pressbox.embedded.swap import undo_interrupted
 from pressbox.embedded.temporal_gate import UI_PATH
 from pressbox.embedded.temporal_server import NOT_PRIVATE, EmbeddedTemporal
-from pressbox.embedded.watch import Watch
+from pressbox.embedded.watch import CHECK_EVERY, Start, Watch
 
 LEAST_FREE_BYTES = 200_000_000
 PROGRAM_START_SECONDS = 60.0
@@ -241,15 +241,19 @@ class Supervisor:
         return Program(self.home, worker), Program(self.home, web)
 
     def _await_programs(self, programs: Sequence[Program]) -> None:
-        deadline = time.monotonic() + PROGRAM_START_SECONDS
-        waiting = list(programs)
+        began = time.monotonic()
+        judged_at = began + PROGRAM_START_SECONDS
+        waiting, starts = list(programs), {program.name: Start(program) for program in programs}
         while waiting and not self._asked_to_stop:
             for program in waiting:
                 if program.process is None or not program.process.alive():
                     raise _did_not_start(program, "ended at once")
             waiting = [program for program in waiting if not program.answers()]
-            if waiting and time.monotonic() > deadline:
-                raise _did_not_start(waiting[0], f"did not answer within {PROGRAM_START_SECONDS:.0f} s")
+            now = time.monotonic()
+            if waiting and now > judged_at:
+                judged_at = now + CHECK_EVERY.total_seconds()
+                if not starts[waiting[0].name].goes_on():
+                    raise _did_not_start(waiting[0], f"did not answer within {now - began:.0f} s")
             if waiting:
                 time.sleep(0.05)
 

@@ -1,13 +1,25 @@
 """When a part is started again, and how patient the supervisor is."""
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import cast
 
 import pytest
 
 from pressbox.core.errors import PermanentError
 from pressbox.embedded.processes import ManagedProcess
-from pressbox.embedded.watch import CHECK_EVERY, LONGEST_DELAY, START_GRACE, Watch, delay_before
+from pressbox.embedded.watch import (
+    CHECK_EVERY,
+    FIRST_GRACE,
+    LONGEST_DELAY,
+    LONGEST_GRACE,
+    LONGEST_START,
+    WORK_SECONDS,
+    Watch,
+    delay_before,
+    may_be_starting,
+    start_grace,
+)
 
 CHECK = CHECK_EVERY.total_seconds()
 
@@ -16,9 +28,15 @@ CHECK = CHECK_EVERY.total_seconds()
 class FakeProcess:
     living: bool = True
     exit_code: int | None = None
+    works: bool = False
+    worked: float = 0.0
 
     def alive(self) -> bool:
         return self.living
+
+    def processor_seconds(self) -> float:
+        self.worked += 2 * WORK_SECONDS if self.works else 0.0
+        return self.worked
 
 
 @dataclass
@@ -105,10 +123,59 @@ def test_a_restarted_part_has_time_to_come_up() -> None:
     clock, part = Clock(), FakePart()
     watch = Watch(part, clock=clock)
     part.fake.living, part.well = False, False
-    pass_time(clock, START_GRACE.total_seconds() - 1, watch)
+    pass_time(clock, FIRST_GRACE.total_seconds() - 1, watch)
     assert part.starts == 1
     pass_time(clock, 4 * CHECK, watch)
     assert part.starts == 2
+
+
+def test_each_start_that_never_answers_gives_the_next_one_twice_the_time() -> None:
+    graces = [start_grace(failed).total_seconds() for failed in range(20)]
+    assert graces[:3] == [FIRST_GRACE.total_seconds() * factor for factor in (1, 2, 4)]
+    assert graces[-1] == LONGEST_GRACE.total_seconds()
+
+    clock, part = Clock(), FakePart()
+    watch = Watch(part, clock=clock)
+    part.fake.living, part.well = False, False
+    pass_time(clock, FIRST_GRACE.total_seconds() + 4 * CHECK, watch)
+    assert part.starts == 2
+    pass_time(clock, 2 * FIRST_GRACE.total_seconds() - 2 * CHECK, watch)
+    assert part.starts == 2
+    part.well = True
+    pass_time(clock, 2 * CHECK, watch)
+    # It answered, so that its next start has the usual time again.
+    part.fake.living, part.well = False, False
+    pass_time(clock, FIRST_GRACE.total_seconds() + 8 * CHECK, watch)
+    assert part.starts == 4
+
+
+def test_a_start_is_judged_by_what_it_works_and_not_for_ever() -> None:
+    late = FIRST_GRACE + timedelta(seconds=1)
+    assert may_be_starting(FIRST_GRACE - timedelta(seconds=1), failed_starts=0, worked_seconds=0.0)
+    assert may_be_starting(late, failed_starts=0, worked_seconds=WORK_SECONDS)
+    assert not may_be_starting(late, failed_starts=0, worked_seconds=WORK_SECONDS / 2)
+    assert may_be_starting(late, failed_starts=1, worked_seconds=0.0)
+    assert not may_be_starting(LONGEST_START, failed_starts=9, worked_seconds=5.0)
+
+
+def test_a_slow_start_that_works_is_left_alone_until_it_freezes() -> None:
+    clock, part = Clock(), FakePart()
+    watch = Watch(part, clock=clock)
+    part.fake.living, part.well = False, False
+    pass_time(clock, 1, watch)
+    part.fake.works = True
+    pass_time(clock, 4 * FIRST_GRACE.total_seconds(), watch)
+    assert part.starts == 1
+    part.fake.works = False
+    pass_time(clock, 4 * CHECK, watch)
+    assert part.starts == 2
+
+
+def test_one_that_answered_is_judged_by_its_answers_alone() -> None:
+    clock, part = Clock(), FakePart()
+    part.fake.works, part.well = True, False
+    pass_time(clock, 4 * CHECK, Watch(part, clock=clock))
+    assert part.starts == 1
 
 
 def test_a_worker_is_not_blamed_while_a_server_it_needs_is_away() -> None:
