@@ -105,9 +105,9 @@ class ThisInstance:
 
     def __call__(self) -> AbstractAsyncContextManager[Resources]:
         from pressbox.entry.settings import prepare_settings
-        from pressbox.entry.wiring import open_resources, with_secret_key
+        from pressbox.entry.wiring import open_resources
 
-        return open_resources(with_secret_key(prepare_settings()))
+        return open_resources(prepare_settings())
 
     def settings(self) -> Settings:
         from pressbox.embedded.home import Home

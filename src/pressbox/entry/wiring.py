@@ -71,8 +71,13 @@ def check_database_url(url: str) -> None:
 async def open_resources(
     settings: Settings, endpoints: Endpoints | None = None, *, lazy: bool = True, runtime: Runtime | None = None
 ) -> AsyncIterator[Resources]:
-    """Connect. Lazily, a part that is away is noticed by whoever needs it, not here; a worker cannot be lazy."""
+    """Connect. Lazily, a part that is away is noticed by whoever needs it, not here; a worker cannot be lazy.
+
+    Whoever connects can open what is sealed: `with_secret_key`.
+    """
     where = endpoints or find_endpoints(settings)
+    # Afterwards: where nothing runs, that is to be said, and no key to be made.
+    settings = with_secret_key(settings)
     redact.add(*filter(None, [urlsplit(where.database_url).password]))
     if settings.quotas:
         # Who declares quotas counts rows, so a process loads them only where somebody set one.
