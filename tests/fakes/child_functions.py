@@ -107,3 +107,9 @@ def parse_for_ever(content: bytes, content_type: str, url: str, *, now: datetime
 def parse_by_accident(content: bytes, content_type: str, url: str, *, now: datetime, limit: int | None) -> ParsedFeed:
     """As `parse_feed`, of a document that breaks it in a new way."""
     raise ZeroDivisionError
+
+
+def hold_up_python(started: Path) -> int:
+    """A loop of the interpreter itself, during which no other thread runs."""
+    started.write_text(str(os.getpid()))
+    return sum(range(10**13))

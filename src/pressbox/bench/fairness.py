@@ -2,6 +2,7 @@
 
 import asyncio
 import multiprocessing
+import os
 import statistics
 import threading
 import time
@@ -20,6 +21,7 @@ from pressbox.bench.reader_library import fill
 from pressbox.bench.report import Figure, Report, Say, describe_machine
 from pressbox.core.accounts.models import Scope
 from pressbox.core.accounts.service import AccountService
+from pressbox.core.processes.parents import bind_to_parent
 from pressbox.curator.reading.access import PATH
 from pressbox.demo.instance import Instance
 
@@ -153,6 +155,7 @@ def _greedy(greed: Greed) -> Iterator[None]:
 
 def be_greedy(greed: Greed, begun: "threading.Event") -> None:
     """Hold as many streams and previews as one gets, and come back for more, until killed."""
+    bind_to_parent(os.getppid())
     asyncio.run(_take_all(greed, begun))
 
 

@@ -12,9 +12,9 @@ import httpx
 from pressbox.core.app import Resources
 from pressbox.core.environment import child_environment
 from pressbox.core.errors import PermanentError
+from pressbox.core.processes.parents import end_with_parent
 from pressbox.demo.instance import OWN_PARTS, stop
 from pressbox.embedded.ports import free_port
-from pressbox.embedded.processes import end_with_parent
 
 START_SECONDS = 60.0
 

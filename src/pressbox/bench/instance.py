@@ -21,12 +21,12 @@ from pressbox.core.environment import child_environment
 from pressbox.core.errors import PermanentError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
+from pressbox.core.processes.parents import end_with_parent
 from pressbox.core.temporal.client import connect
 from pressbox.demo.instance import OWN_PARTS, Instance, running_instance, stop
 from pressbox.embedded.home import Home
 from pressbox.embedded.ports import free_port
 from pressbox.embedded.postgres import EmbeddedPostgres
-from pressbox.embedded.processes import end_with_parent
 
 OPEN_FILES = 8192
 WORKER_SECONDS = 60.0

@@ -13,8 +13,9 @@ from pathlib import Path
 from pressbox.core.environment import child_environment
 from pressbox.core.errors import PermanentError
 from pressbox.core.logs import redact
+from pressbox.core.processes.parents import end_with_parent
 from pressbox.embedded.home import Endpoints, Home
-from pressbox.embedded.processes import end_with_parent, log_tail
+from pressbox.embedded.processes import log_tail
 
 START_SECONDS = 180.0
 STOP_SECONDS = 60.0

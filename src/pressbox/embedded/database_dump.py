@@ -1,5 +1,6 @@
 """Dump and load a database with the wheel's own pg_dump and pg_restore."""
 
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ import psycopg
 from pressbox.core.environment import child_environment
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.logs import redact
+from pressbox.core.processes.parents import end_with_parent
 from pressbox.embedded.postgres import installed_binaries
 
 
@@ -56,6 +58,7 @@ def _run(program: str, url: str, arguments: Sequence[str]) -> None:
         errors="replace",
         env=child_environment(**password),
         check=False,
+        preexec_fn=end_with_parent(signal.SIGKILL),
     )
     if done.returncode != 0:
         raise PermanentError(f"{program} failed: {redact(done.stderr.strip()[-1200:])}")

@@ -1,11 +1,9 @@
 """Child processes that do not outlive us, and recognising processes of an earlier start."""
 
-import ctypes
 import os
 import signal
 import stat
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -16,8 +14,8 @@ from typing import BinaryIO
 import psutil
 from pydantic import BaseModel, ConfigDict
 
-_PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+from pressbox.core.processes.parents import end_with_parent
+
 # psutil derives start times from clock ticks and the boot time, which the clock's corrections can move a little.
 _SAME_START_SECONDS = 2.0
 # What we and our children make is ours alone.
@@ -165,6 +163,7 @@ def run_program(
         errors="replace",
         cwd=folder,
         check=False,
+        preexec_fn=end_with_parent(signal.SIGKILL),
         user=account.uid if account else None,
         group=account.gid if account else None,
         extra_groups=[] if account else None,
@@ -212,19 +211,3 @@ def _permits(path: Path, account: SystemAccount, bits: int) -> bool:
     elif facts.st_gid == account.gid:
         mode >>= 3
     return mode & bits == bits
-
-
-def end_with_parent(number: signal.Signals) -> Callable[[], None] | None:
-    """Runs in the child after the change of uid, which would reset it: the kernel signals the child when we die."""
-    libc = _LIBC
-    if libc is None:
-        return None
-    parent = os.getpid()
-
-    def prepare() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        # We may have died between the fork and the line above.
-        if os.getppid() != parent:
-            os._exit(1)
-
-    return prepare

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import ParamSpec, TypeVar
 
 from pressbox.core.errors import PermanentError, PressboxError
-from pressbox.embedded.processes import end_with_parent
+from pressbox.core.processes.parents import end_with_parent
 
 Parameters = ParamSpec("Parameters")
 Answer = TypeVar("Answer")

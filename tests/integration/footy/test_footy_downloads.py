@@ -3,19 +3,25 @@
 import asyncio
 import hashlib
 import json
+import sys
+from collections import Counter
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import psutil
 import pytest
 
 from pressbox.core.config import HttpSettings
 from pressbox.core.errors import RefusedAddressError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.proxy import GuardedProxy
-from pressbox.footy.adapters.downloads.downloader import ClipDownloader
+from pressbox.footy.adapters.downloads import pages
+from pressbox.footy.adapters.downloads.downloader import PAGES_AT_ONCE, ClipDownloader
 from pressbox.footy.adapters.downloads.files import looks_like_video
-from pressbox.footy.adapters.downloads.page_program import extractors_for
+from pressbox.footy.adapters.downloads.page_program import Job, extractors_for, is_of_stranger
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError, TooLargeError
 from pressbox.footy.ports.outside import DownloadedFile, DownloadLimits
@@ -24,6 +30,11 @@ from tests.waiting import until
 LIMITS = DownloadLimits(largest_bytes=1_000_000, time=timedelta(seconds=20))
 # As much of an MP4 as decides what kind of file it is.
 VIDEO = b"\x00\x00\x00\x18ftypmp42" + bytes(range(256)) * 40
+# Three hundred bytes that name a hundred million pieces.
+GREEDY_PLAYLIST = b"""<?xml version="1.0"?>
+<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT99999999S">
+<Period><AdaptationSet mimeType="video/mp4"><SegmentTemplate media="$Number$.m4s" timescale="1" duration="1"/>
+<Representation id="1" bandwidth="1000" width="640" height="360" codecs="avc1"/></AdaptationSet></Period></MPD>"""
 PACKET = b"\x47" + b"\x11" * 187
 
 
@@ -67,6 +78,7 @@ class HostileServer:
             "/empty.mp4": (b"", "video/mp4"),
             "/list.m3u8": ("\n".join(pieces).encode(), "application/vnd.apple.mpegurl"),
             "/list": ("\n".join(pieces).encode(), "text/plain"),
+            "/greedy": (GREEDY_PLAYLIST, "application/dash+xml"),
             "/1.ts": (PACKET * 100, "video/mp2t"),
             "/2.ts": (PACKET * 100, "video/mp2t"),
         }
@@ -278,3 +290,99 @@ def test_videos_are_told_from_other_files_by_their_first_bytes() -> None:
     assert looks_like_video(b"\x1a\x45\xdf\xa3....")
     assert not looks_like_video(b"G" + b"I" * 300)
     assert not looks_like_video(json.dumps({"error": "no"}).encode())
+
+
+# ---- Pages that want more than a clip is worth
+
+
+async def test_a_playlist_of_endless_pieces_is_ended_by_its_limit_of_memory(
+    downloader: ClipDownloader, hostile: HostileServer, target: Path
+) -> None:
+    with pytest.raises(NotAVideoError, match="600 MB of memory"):
+        await downloader.fetch(found(hostile.url("/greedy")), target, LIMITS)
+    assert list(target.parent.iterdir()) == []
+
+
+async def test_a_playlist_of_endless_pieces_is_ended_by_its_limit_of_processor_time(
+    downloader: ClipDownloader, hostile: HostileServer, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # So much memory cannot be filled in one second.
+    monkeypatch.setattr(pages, "Job", partial(Job, memory_bytes=64_000_000_000, processor_seconds=1))
+    with pytest.raises(NotAVideoError, match="1 seconds of processor time"):
+        await downloader.fetch(found(hostile.url("/greedy")), target, LIMITS)
+
+
+async def test_one_host_has_one_page_at_once_and_leaves_places_to_others(
+    downloader: ClipDownloader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    released, open_pages, most = asyncio.Event(), Counter[str](), Counter[str]()
+
+    async def hold(proxy: object, url: str, *_: object) -> DownloadedFile:
+        host = str(urlsplit(url).hostname)
+        open_pages[host] += 1
+        most[host] = max(most[host], open_pages[host])
+        await released.wait()
+        open_pages[host] -= 1
+        return DownloadedFile(1, "")
+
+    monkeypatch.setattr("pressbox.footy.adapters.downloads.downloader.fetch_from_page", hold)
+    urls = [f"https://greedy.example/{number}" for number in range(PAGES_AT_ONCE)]
+    urls += ["https://other.example/1", "https://x.com/a/status/1"]
+    tasks = [
+        asyncio.create_task(downloader.fetch(found(url), tmp_path / str(number), LIMITS))
+        for number, url in enumerate(urls)
+    ]
+    await until(lambda: len(open_pages) == 3, "every host has a page")
+    released.set()
+    await asyncio.gather(*tasks)
+    assert most == {"greedy.example": 1, "other.example": 1, "x.com": 1}
+
+
+def test_pages_of_known_hosts_are_no_strangers() -> None:
+    assert [is_of_stranger(url) for url in ("https://x.com/a", "https://m.youtube.com/w", "https://example.org/")] == [
+        False,
+        False,
+        True,
+    ]
+
+
+PARENT = """
+import asyncio, os, sys
+from pressbox.footy.adapters.downloads.pages import run_program
+from pressbox.footy.adapters.downloads.page_program import Job
+url, folder = sys.argv[1:]
+asyncio.run(run_program(Job(url, url, folder, 1_000_000, 600.0, parent=os.getpid())))
+"""
+
+
+async def test_the_program_of_a_page_ends_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    asked = asyncio.Event()
+
+    async def stay_silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        asked.set()
+        await reader.read()
+        writer.close()
+
+    listener = await asyncio.start_server(stay_silent, "127.0.0.1", 0)
+    url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+    parent = await asyncio.create_subprocess_exec(sys.executable, "-c", PARENT, url, str(tmp_path))
+    try:
+        await asked.wait()
+        [child] = psutil.Process(parent.pid).children()
+        # So that no limit of its own ends it.
+        child.suspend()
+        parent.kill()
+        await parent.wait()
+        await until(lambda: is_gone(child), "the end of the program")
+    finally:
+        if parent.returncode is None:
+            parent.kill()
+            await parent.wait()
+        listener.close()
+
+
+def is_gone(process: psutil.Process) -> bool:
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True

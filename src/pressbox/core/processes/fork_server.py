@@ -4,7 +4,6 @@ Started as `python -m pressbox.core.processes.fork_server DESCRIPTOR PLAN`. It h
 A fork ends when its call is done, when its line is cut, when this process ends, or by the kernel when its time is up.
 """
 
-import ctypes
 import gc
 import os
 import signal
@@ -15,9 +14,9 @@ from collections.abc import Callable
 
 from pressbox.core.processes.calls import READY, Limits, Plan, find_function
 from pressbox.core.processes.forks import GRACE_SECONDS, LINGER_SECONDS
+from pressbox.core.processes.parents import bind_to_parent
 from pressbox.core.processes.server import limit_call, limit_process, run_call
 
-_SET_DEATH_SIGNAL = 1
 _afterwards: list[Callable[[], object]] = []
 
 
@@ -46,6 +45,7 @@ def main() -> None:
 
 
 def _fork(control: socket.socket, descriptor: int, limits: Limits) -> None:
+    server = os.getpid()
     try:
         number = os.fork()
     except OSError:
@@ -54,18 +54,15 @@ def _fork(control: socket.socket, descriptor: int, limits: Limits) -> None:
     if number == 0:
         try:
             control.close()
-            _serve(socket.socket(fileno=descriptor), limits)
+            _serve(socket.socket(fileno=descriptor), limits, server)
         finally:
             os._exit(0)
     os.close(descriptor)
 
 
-def _serve(line: socket.socket, limits: Limits) -> None:
+def _serve(line: socket.socket, limits: Limits, server: int) -> None:
     """Run the one call of this fork."""
-    parent = os.getppid()
-    ctypes.CDLL(None).prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent:
-        return
+    bind_to_parent(server)
     # By the kernel, whatever holds up Python.
     signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE_SECONDS + LINGER_SECONDS)
     limit_process(limits)

@@ -11,10 +11,13 @@ import threading
 from typing import BinaryIO
 
 from pressbox.core.processes.calls import FAILED, OK, READY, Failure, Limits, Plan, find_function, signature_of
+from pressbox.core.processes.parents import bind_to_parent
 
 
 def main() -> None:
     plan = Plan.model_validate_json(sys.argv[1])
+    # The end of the input tells that the parent is gone, but nothing reads it while a library holds up Python.
+    bind_to_parent(os.getppid())
     # A library that prints must not print into the answers.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

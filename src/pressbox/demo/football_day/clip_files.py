@@ -2,10 +2,12 @@
 
 import asyncio
 import multiprocessing
+import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 
+from pressbox.core.processes.parents import bind_to_parent
 from pressbox.demo.clips.spec import ClipSpec, Disguise
 from pressbox.demo.football_day.posts import PlannedPost
 from pressbox.demo.simulators.social_posts import SocialPost
@@ -18,7 +20,9 @@ async def make_clip_files(posts: Sequence[PlannedPost]) -> Mapping[str, bytes]:
     """Make the file of each post; returned by the id of the post."""
     loop = asyncio.get_running_loop()
     # Spawned, because a process with an event loop and threads cannot be forked safely.
-    with ProcessPoolExecutor(PROCESSES, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        PROCESSES, mp_context=multiprocessing.get_context("spawn"), initializer=bind_to_parent, initargs=(os.getpid(),)
+    ) as pool:
         made = [
             (post, loop.run_in_executor(pool, make_clip_file, post.clip, post.disguise)) for post in posts if post.clip
         ]

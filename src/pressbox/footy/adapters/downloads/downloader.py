@@ -2,10 +2,13 @@
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 from pressbox.core.errors import ConfigurationError, TransientError
 from pressbox.core.http.client import GuardedClient
@@ -15,6 +18,7 @@ from pressbox.footy.adapters.downloads.dash import UnsupportedPlaylistError
 from pressbox.footy.adapters.downloads.direct import PlaylistError, copy_file, fetch_file
 from pressbox.footy.adapters.downloads.files import VIDEO_FILE, remove_on_failure
 from pressbox.footy.adapters.downloads.joined import JoinSound, fetch_joined
+from pressbox.footy.adapters.downloads.page_program import is_of_stranger
 from pressbox.footy.adapters.downloads.pages import fetch_from_page
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.errors import ClipGoneError, NotAVideoError
@@ -49,6 +53,8 @@ class ClipDownloader:
         self._proxy = proxy
         self._archive = archive
         self._pages = asyncio.Semaphore(PAGES_AT_ONCE)
+        # Kept while held or awaited. One page of a stranger's host at once, so that none takes all places.
+        self._hosts: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def fetch(self, video: FoundVideo, target: Path, limits: DownloadLimits) -> DownloadedFile:
         """The time limit holds for all ways together, including the wait for a free slot."""
@@ -79,17 +85,23 @@ class ClipDownloader:
         return await self._from_page(video.video_page_url, target, limits, deadline)
 
     async def _from_page(self, url: str, target: Path, limits: DownloadLimits, deadline: float) -> DownloadedFile:
-        try:
-            async with asyncio.timeout(_seconds_left(deadline)):
-                await self._pages.acquire()
-        except TimeoutError as error:
-            raise TransientError("Other downloads used up the time for this clip.") from error
-        try:
+        async with self._turn_of(url, deadline):
             rest = replace(limits, time=timedelta(seconds=_seconds_left(deadline)))
             cookies = await asyncio.to_thread(self.load_cookies, url)
             return await fetch_from_page(self._proxy, url, target, rest, cookies, self._join)
-        finally:
-            self._pages.release()
+
+    @asynccontextmanager
+    async def _turn_of(self, url: str, deadline: float) -> AsyncIterator[None]:
+        async with AsyncExitStack() as held:
+            try:
+                async with asyncio.timeout(_seconds_left(deadline)):
+                    if is_of_stranger(url):
+                        host = (urlsplit(url).hostname or "").lower()
+                        await held.enter_async_context(self._hosts.setdefault(host, asyncio.Lock()))
+                    await held.enter_async_context(self._pages)
+            except TimeoutError as error:
+                raise TransientError("Other downloads used up the time for this clip.") from error
+            yield
 
     def load_cookies(self, url: str) -> str:
         """The login at X, for pages of X: many posts are shown to members only."""

@@ -8,6 +8,7 @@ the job names.
 import json
 import re
 import resource
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -17,8 +18,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from pressbox.core.processes.parents import bind_to_parent
+
 SOCKET_SECONDS = 15.0
-LARGEST_ADDRESS_SPACE = 2 * 1024**3
+# A page and its playlists take 60 MB; one that wants more names pieces without end, or unpacks to what nobody reads.
+MEMORY_BYTES = 600_000_000
+# A whole clip takes a few seconds.
+PROCESSOR_SECONDS = 40
+# Until the kernel ends a program whose parent has not.
+_ALARM_SECONDS = 15.0
 STEM = "clip"
 # What yt-dlp calls the codec of a picture that is not there.
 _SOUND = f"{STEM}.none."
@@ -45,6 +53,7 @@ class PageEnd(StrEnum):
     TOO_LARGE = "too large"
     NOT_A_VIDEO = "not a video"
     GONE = "gone"
+    GREEDY = "greedy"
     FAILED = "failed"
 
 
@@ -57,6 +66,10 @@ class Job:
     seconds: float
     # In the form of cookies.txt, for the host of the page only.
     cookies: str = ""
+    memory_bytes: int = MEMORY_BYTES
+    processor_seconds: int = PROCESSOR_SECONDS
+    # The process that waits for the result.
+    parent: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,6 +93,11 @@ def extractors_for(url: str) -> Sequence[str]:
             # The general extractors as well: such a page may point to the file itself.
             return (*names, *_UNKNOWN_PAGES)
     return _UNKNOWN_PAGES
+
+
+def is_of_stranger(url: str) -> bool:
+    """Whether anybody may have made the page; those of known hosts are all made alike."""
+    return extractors_for(url) == _UNKNOWN_PAGES
 
 
 class SilentLogger:
@@ -149,6 +167,10 @@ def _reject_live(info: Mapping[str, Any], *, incomplete: bool = False) -> str | 
     return "a live broadcast has no end" if info.get("is_live") else None
 
 
+def _greedy(job: Job) -> PageResult:
+    return PageResult(PageEnd.GREEDY, f"The page takes more than {job.memory_bytes // 1_000_000} MB of memory.")
+
+
 def run(job: Job) -> PageResult:
     # Imported here because it takes a second, and the parent process imports this module too.
     from yt_dlp import YoutubeDL  # type: ignore[import-untyped]
@@ -157,12 +179,16 @@ def run(job: Job) -> PageResult:
     try:
         with YoutubeDL(options(job)) as downloader:
             downloader.download([job.url])
+    except MemoryError:
+        return _greedy(job)
     except TooMuchError as error:
         return PageResult(
             PageEnd.TOO_LARGE if "large" in str(error) else PageEnd.FAILED, "The clip's server is too slow."
         )
     except DownloadError as error:
         cause = error.exc_info[1] if error.exc_info else None
+        if isinstance(cause, MemoryError):
+            return _greedy(job)
         if isinstance(cause, TooMuchError):
             return PageResult(
                 PageEnd.TOO_LARGE if "large" in str(cause) else PageEnd.FAILED, "The clip's server is too slow."
@@ -213,12 +239,16 @@ def _first_sentence(text: str) -> str:
 
 def limit_process(job: Job) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (job.largest_bytes, job.largest_bytes))
-    resource.setrlimit(resource.RLIMIT_AS, (LARGEST_ADDRESS_SPACE, LARGEST_ADDRESS_SPACE))
+    resource.setrlimit(resource.RLIMIT_AS, (job.memory_bytes, job.memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CPU, (job.processor_seconds, job.processor_seconds + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def main() -> None:
     job = Job(**json.load(sys.stdin))
+    bind_to_parent(job.parent)
+    # By the kernel, whatever holds up Python.
+    signal.setitimer(signal.ITIMER_REAL, job.seconds + _ALARM_SECONDS)
     limit_process(job)
     sys.stdout.write(json.dumps(asdict(run(job))))
 

@@ -43,8 +43,9 @@ async def fetch_from_page(
     budget = int(limits.largest_bytes * _SHARE_BESIDES) + _BYTES_BESIDES
     try:
         async with proxy.lease(budget, limits.time) as lease:
-            job = Job(url, lease.url, str(folder), limits.largest_bytes, limits.time.total_seconds(), cookies)
-            result = await _run(job)
+            seconds = limits.time.total_seconds()
+            job = Job(url, lease.url, str(folder), limits.largest_bytes, seconds, cookies, parent=os.getpid())
+            result = await run_program(job)
             if result.end is not PageEnd.FILE:
                 raise _download_error(result, lease, limits)
             file = folder / Path(result.file).name
@@ -70,12 +71,13 @@ def _download_error(result: PageResult, lease: Lease, limits: DownloadLimits) ->
         return too_large_error(limits)
     if result.end is PageEnd.GONE:
         return ClipGoneError(result.message)
-    if result.end is PageEnd.NOT_A_VIDEO:
+    if result.end in (PageEnd.NOT_A_VIDEO, PageEnd.GREEDY):
         return NotAVideoError(result.message)
     return TransientError(result.message or "The page could not be read.")
 
 
-async def _run(job: Job) -> PageResult:
+async def run_program(job: Job) -> PageResult:
+    """Its result, however it ends."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-I",
@@ -101,6 +103,10 @@ async def _run(job: Job) -> PageResult:
             await process.wait()
     if process.returncode == -signal.SIGXFSZ:
         return PageResult(PageEnd.TOO_LARGE)
+    if process.returncode == -signal.SIGXCPU:
+        return PageResult(
+            PageEnd.GREEDY, f"The page takes more than {job.processor_seconds} seconds of processor time."
+        )
     return _parse_result(output)
 
 
