@@ -150,6 +150,14 @@ _FOR_CHILDREN = re.compile(
 # takes ten times as long on a busy machine.
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 
+# How a window finds the screen of whoever started us.
+_FOR_WINDOWS = re.compile(r"DISPLAY|WAYLAND_DISPLAY|XAUTHORITY|XDG_RUNTIME_DIR")
+
+
+def browser_environment() -> dict[str, str]:
+    """The environment of a browser, which may have to open a window."""
+    return bare_environment() | {name: value for name, value in os.environ.items() if _FOR_WINDOWS.fullmatch(name)}
+
 
 def bare_environment() -> dict[str, str]:
     """The environment of a child process that reads what strangers wrote."""

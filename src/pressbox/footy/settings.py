@@ -53,6 +53,9 @@ class FootySettings(Group):
     x_serve_port: Port = Field(8031, description="Port on which `pressbox x serve` listens.")
     x_searches: int = Field(45, ge=1, le=10_000, description="Searches that the account at X makes in 15 minutes.")
     x_chromium: str | None = Field(None, description="Path of the browser; otherwise the system's Chromium.")
+    x_sandbox: bool = Field(
+        True, description="0 runs that browser without its sandbox: as root, in a container that holds nothing else."
+    )
     x_api_url: str = Field("https://api.x.com", description="Address of the official API of X.")
     x_api_token: SecretStr | None = Field(None, description="Bearer token of the official API of X.")
     x_api_price_per_post: float = Field(0.0, ge=0, description="Price of a post that X's API bills, for the costs.")

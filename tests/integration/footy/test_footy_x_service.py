@@ -8,11 +8,13 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 import uvicorn
 
@@ -33,6 +35,8 @@ from pressbox.footy.x.session import Cookie, StoredSession
 from tests.waiting import until
 
 TOKEN = "a token of the tests"
+# Root has none.
+SANDBOX = os.geteuid() != 0
 QUESTION = SearchQuery(search_query="(Florian OR Wirtz) (LFC OR Liverpool)", max_results=5, max_age_minutes=3)
 REQUEST = SearchRequest(
     query=QUESTION.search_query, player_names=(), team_aliases=(), max_results=5, max_age=timedelta(minutes=3)
@@ -108,7 +112,7 @@ async def site() -> AsyncIterator[SocialSite]:
 @pytest.fixture
 async def browser(site: SocialSite, tmp_path: Path) -> AsyncIterator[XBrowser]:
     async with GuardedProxy(HttpSettings(allow=(f"127.0.0.1:{site.port}",))) as proxy:
-        searching = XBrowser(site.face_url("x"), logged_in(tmp_path), proxy)
+        searching = XBrowser(site.face_url("x"), logged_in(tmp_path), proxy, sandbox=SANDBOX)
         async with searching.running():
             yield searching
 
@@ -130,7 +134,7 @@ async def test_a_browser_searches_and_notices_when_the_login_is_over(browser: XB
 @pytest.mark.browser
 async def test_the_browser_stays_behind_the_guard(site: SocialSite, tmp_path: Path) -> None:
     async with GuardedProxy(HttpSettings()) as proxy:
-        forbidden = XBrowser(site.face_url("x"), logged_in(tmp_path), proxy)
+        forbidden = XBrowser(site.face_url("x"), logged_in(tmp_path), proxy, sandbox=SANDBOX)
         async with forbidden.running():
             answer = await forbidden.search(QUESTION)
     assert answer.status is SearchStatus.FAILED
@@ -140,12 +144,55 @@ async def test_the_browser_stays_behind_the_guard(site: SocialSite, tmp_path: Pa
 @pytest.mark.browser
 async def test_a_login_is_kept_and_searches_with_it(site: SocialSite, tmp_path: Path) -> None:
     async with GuardedProxy(HttpSettings(allow=(f"127.0.0.1:{site.port}",))) as proxy:
-        new = XBrowser(site.face_url("x"), StoredSession(tmp_path, seal(), "127.0.0.1"), proxy)
+        new = XBrowser(site.face_url("x"), StoredSession(tmp_path, seal(), "127.0.0.1"), proxy, sandbox=SANDBOX)
         assert not new.authenticated
         async with new.running():
             assert await new.login()
             assert new.authenticated
             assert (await new.search(QUESTION)).status is SearchStatus.SUCCESS
+
+
+@pytest.mark.browser
+async def test_the_browser_knows_none_of_our_settings(
+    site: SocialSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PRESSBOX_SECRET_KEY", "nothing for strangers")
+    async with GuardedProxy(HttpSettings(allow=(f"127.0.0.1:{site.port}",))) as proxy:
+        searching = XBrowser(site.face_url("x"), logged_in(tmp_path), proxy, sandbox=SANDBOX)
+        async with searching.running():
+            await searching.search(QUESTION)
+            environments = list(environments_of_browsers())
+    assert len(environments) > 1
+    assert [name for environment in environments for name in environment if name.startswith("PRESSBOX_")] == []
+
+
+def environments_of_browsers() -> Iterator[dict[str, str]]:
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "chrom" in child.name():
+                yield child.environ()
+
+
+async def test_as_root_a_browser_without_sandbox_must_be_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    async with GuardedProxy(HttpSettings()) as proxy:
+        browser = XBrowser("https://x.com", logged_in(tmp_path), proxy)
+        with pytest.raises(ConfigurationError, match=r"as root.*PRESSBOX_FOOTY_X_SANDBOX=0"):
+            async with browser.running():
+                pass
+
+
+@pytest.mark.browser
+@pytest.mark.skipif(SANDBOX, reason="Root alone has none for certain.")
+async def test_a_system_without_sandbox_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    async with GuardedProxy(HttpSettings()) as proxy:
+        browser = XBrowser("https://x.com", logged_in(tmp_path), proxy)
+        with pytest.raises(ConfigurationError, match=r"no sandbox.*user namespaces"):
+            async with browser.running():
+                pass
 
 
 async def test_without_a_session_no_page_is_opened(tmp_path: Path) -> None:
@@ -260,6 +307,7 @@ async def test_the_command_serves_until_it_is_stopped(site: SocialSite) -> None:
             "PRESSBOX_FOOTY_X_PAGE_URL": site.face_url("x"),
             "PRESSBOX_FOOTY_X_SERVE_PORT": str(port),
             "PRESSBOX_FOOTY_X_BROWSER_TOKEN": TOKEN,
+            "PRESSBOX_FOOTY_X_SANDBOX": str(SANDBOX),
         },
         stdout=asyncio.subprocess.PIPE,
     )

@@ -4,6 +4,7 @@ Playwright is an extra (`pressbox[x]`): only the commands that need it load this
 """
 
 import asyncio
+import os
 import shutil
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from urllib.parse import urlencode, urlsplit
 from playwright.async_api import Browser, BrowserContext, Error, Page, Route, async_playwright
 from playwright.async_api import TimeoutError as PageTimeoutError
 
+from pressbox.core.environment import browser_environment
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.http.proxy import GuardedProxy, Lease
 from pressbox.core.logs import get_logger
@@ -59,6 +61,10 @@ _HOSTS_OF_LOGIN = (
     "cdn-apple.com",
 )
 SEARCHES_PER_WINDOW = 45
+_SANDBOX_FIX = (
+    "Run this command as another user, on a system that allows user namespaces; or set PRESSBOX_FOOTY_X_SANDBOX=0, in"
+    " a container that holds nothing else."
+)
 _ONLY_VIDEOS = " filter:native_video"
 
 
@@ -72,7 +78,10 @@ class XBrowser:
         proxy: GuardedProxy,
         executable: str | None = None,
         pace: SearchPace | None = None,
+        *,
+        sandbox: bool = True,
     ) -> None:
+        self._sandbox = sandbox
         self._pace = pace or SearchPace(SEARCHES_PER_WINDOW)
         self._base_url = base_url.rstrip("/")
         self._session = session
@@ -87,10 +96,20 @@ class XBrowser:
 
     @asynccontextmanager
     async def running(self, *, visible: bool = False) -> AsyncIterator["XBrowser"]:
+        if self._sandbox and os.geteuid() == 0:
+            raise ConfigurationError(f"Chromium has no sandbox as root. {_SANDBOX_FIX}")
         async with async_playwright() as playwright:
             try:
-                self._browser = await playwright.chromium.launch(executable_path=self._executable, headless=not visible)
+                self._browser = await playwright.chromium.launch(
+                    executable_path=self._executable,
+                    headless=not visible,
+                    chromium_sandbox=self._sandbox,
+                    # Pages of strangers run in it: none of our settings and keys.
+                    env={**browser_environment()},
+                )
             except Error as error:
+                if "sandboxing failed" in error.message:
+                    raise ConfigurationError(f"This system lets Chromium make no sandbox. {_SANDBOX_FIX}") from error
                 raise ConfigurationError(
                     "No browser could be started. Install Chromium; for `pressbox x login` a screen is needed too."
                 ) from error

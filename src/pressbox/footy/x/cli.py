@@ -112,4 +112,4 @@ def _browser(settings: Settings, proxy: GuardedProxy) -> XBrowser:
         ) from error
     footy = settings.group(FootySettings)
     pace = SearchPace(footy.x_searches)
-    return XBrowser(footy.x_page_url, open_session(settings), proxy, footy.x_chromium, pace)
+    return XBrowser(footy.x_page_url, open_session(settings), proxy, footy.x_chromium, pace, sandbox=footy.x_sandbox)
