@@ -18,6 +18,12 @@ from pydantic.fields import FieldInfo
 from pressbox.core.config import NO_GROUPS, PREFIX, AnyGroup, BareName, Group, Groups, Settings
 from pressbox.core.errors import ConfigurationError
 
+# Settings of earlier releases, and why they are gone.
+REMOVED: Mapping[str, str] = {
+    "PRESSBOX_TEMPORAL_PORT": "the embedded Temporal has no ports any more",
+    "PRESSBOX_TEMPORAL_UI_PORT": "the embedded Temporal has no ports any more; its web UI is at /temporal/",
+}
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -99,11 +105,19 @@ def _validate(
 def unknown_variables(
     environment: Mapping[str, str] | None = None, *, groups: Groups = NO_GROUPS, dotenv: Path | None = Path(".env")
 ) -> tuple[str, ...]:
-    """Names that begin with PRESSBOX_ and mean nothing: most likely a typing error."""
+    """Names that begin with PRESSBOX_ and mean nothing; `explain_unknown` says why."""
     merged = _dotenv(dotenv) | dict(os.environ if environment is None else environment)
     known = {name for variable in variables(groups) for name in variable.names}
     known |= {variable.name + "_FILE" for variable in variables(groups) if variable.secret}
     return tuple(sorted(name for name in merged if name.startswith(PREFIX) and name not in known))
+
+
+def explain_unknown(name: str) -> str:
+    """What is the matter with a variable that means nothing, and what to do about it."""
+    reason = REMOVED.get(name)
+    if reason:
+        return f"{name} was removed: {reason}. Unset it."
+    return f"{name} is not a setting of Pressbox, most likely a typing error; docs/settings.md has all names."
 
 
 def child_environment(**overrides: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from pressbox.core.accounts import trusted_header
 from pressbox.core.accounts.sign_in_ways import find_oidc_problem, is_oidc_on, relying_party
 from pressbox.core.config import Settings
+from pressbox.core.environment import explain_unknown
 from pressbox.core.errors import PressboxError
 from pressbox.core.health import HealthState, PartHealth, home_space
 from pressbox.core.logs import redact
@@ -55,10 +56,8 @@ def _run_check(name: str, check: Callable[[], PartHealth]) -> PartHealth:
 
 def _settings(unknown: tuple[str, ...]) -> PartHealth:
     if unknown:
-        detail = f"Not settings of Pressbox: {', '.join(unknown)}."
-        return PartHealth(
-            "settings", HealthState.WARNING, detail, "Look for a typing error; docs/settings.md has all names."
-        )
+        fix = "Correct or unset what is named above."
+        return PartHealth("settings", HealthState.WARNING, " ".join(map(explain_unknown, unknown)), fix)
     return PartHealth("settings", HealthState.OK, "All PRESSBOX_ variables are known.")
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 def prepare_settings() -> Settings:
     """Read the settings, set up logs, and name variables that mean nothing."""
-    from pressbox.core.environment import load_settings, unknown_variables
+    from pressbox.core.environment import explain_unknown, load_settings, unknown_variables
     from pressbox.core.logs import configure_logs, get_logger
     from pressbox.entry.manifests import settings_groups
 
@@ -19,5 +19,5 @@ def prepare_settings() -> Settings:
     configure_logs(settings)
     log = get_logger(__name__)
     for name in unknown_variables(groups=groups):
-        log.warning("setting_unknown", msg=f"{name} is not a setting of Pressbox; see docs/settings.md", variable=name)
+        log.warning("setting_unknown", msg=explain_unknown(name), variable=name)
     return settings

@@ -90,6 +90,7 @@ def test_open_folders_keys_and_unknown_variables_are_found(home: Home, settings:
     assert parts["home"].fix.startswith("chmod")
     assert parts["secret key"].state is HealthState.FAILED
     assert "PRESSBOX_WEB_PROT" in parts["settings"].detail
+    assert "was removed" in examined(settings, "PRESSBOX_TEMPORAL_PORT")["settings"].detail
     given = examined(settings.model_copy(update={"secret_key": SecretStr("planted-secret")}))
     assert given["secret key"].state is HealthState.OK
     assert "planted-secret" not in str(given)

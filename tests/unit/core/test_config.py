@@ -6,7 +6,7 @@ import pytest
 from pydantic import Field, SecretStr
 
 from pressbox.core.config import Group, LogFormat, Settings
-from pressbox.core.environment import load_settings, unknown_variables, variables
+from pressbox.core.environment import REMOVED, explain_unknown, load_settings, unknown_variables, variables
 from pressbox.core.errors import ConfigurationError
 from pressbox.core.logs import secret_values
 from pressbox.entry.manifests import settings_groups
@@ -72,6 +72,14 @@ def test_the_environment_wins_over_the_dotenv_file(tmp_path: Path) -> None:
 def test_unknown_names_are_reported_and_others_left_alone() -> None:
     environment = {"PRESSBOX_WEP_PORT": "1", "PRESSBOX_WEB_PORT": "1", "PRESSBOX_SECRET_KEY_FILE": "x", "PATH": "y"}
     assert unknown_variables(environment, dotenv=None) == ("PRESSBOX_WEP_PORT",)
+
+
+def test_a_setting_that_was_removed_is_not_called_a_typing_error() -> None:
+    [name] = unknown_variables({"PRESSBOX_TEMPORAL_PORT": "7233"}, groups=settings_groups(), dotenv=None)
+    assert "was removed: the embedded Temporal has no ports" in explain_unknown(name)
+    assert "typing error" not in explain_unknown(name)
+    assert "typing error" in explain_unknown("PRESSBOX_WEP_PORT")
+    assert not REMOVED.keys() & {name for variable in variables(settings_groups()) for name in variable.names}
 
 
 def test_empty_means_unset() -> None:
