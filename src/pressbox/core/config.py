@@ -268,8 +268,8 @@ class SpendingSettings(Group):
 class LogSettings(Group):
     """Logs, on standard error; under `pressbox up` in files in the home."""
 
-    format: Annotated[LogFormat, BareName("LOG_FORMAT")] = Field(
-        LogFormat.JSON, description="json for machines, pretty for people."
+    format: Annotated[LogFormat | None, BareName("LOG_FORMAT")] = Field(
+        None, description="json for machines, pretty for people; otherwise pretty on a terminal and json elsewhere."
     )
     level: Annotated[LogLevel, BareName("LOG_LEVEL")] = Field(LogLevel.INFO, description="Least level that is written.")
     max_bytes: int = Field(10_000_000, ge=10_000, description="Size at which `up` rotates a log in the home.")

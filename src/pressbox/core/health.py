@@ -36,6 +36,7 @@ POLLER_LIFE = timedelta(seconds=75)
 LAG_WARNING = timedelta(minutes=1)
 LITTLE_SPACE_BYTES = 1_000_000_000
 NO_SPACE_BYTES = 200_000_000
+_SLOW_FIX = "It may only be slow: look again when the machine is less busy, before you change anything."
 
 log = get_logger(__name__)
 
@@ -108,7 +109,8 @@ async def _run_probe(name: str, probe: Awaitable[PartHealth], fix: str) -> PartH
         async with asyncio.timeout(PROBE_LIMIT.total_seconds()):
             return await probe
     except TimeoutError:
-        detail = f"No answer within {PROBE_LIMIT.total_seconds():.0f} seconds."
+        # Slow and broken look alike; who does what helps against the one would only make the other worse.
+        detail, fix = f"No answer within {PROBE_LIMIT.total_seconds():.0f} seconds.", _SLOW_FIX
     except PressboxError as error:
         detail = error.message
     # The page that tells what is broken must not break itself, whatever a part does.

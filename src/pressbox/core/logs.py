@@ -80,11 +80,12 @@ def configure_logs(settings: Settings, stream: TextIO | None = None) -> None:
         _name_fields,
         _redact_fields,
     ]
-    handler = logging.StreamHandler(stream or sys.stderr)
+    output = stream or sys.stderr
+    handler = logging.StreamHandler(output)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
             foreign_pre_chain=[structlog.stdlib.add_logger_name, _spread_temporal_fields, *shared],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(settings.log)],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, _renderer(settings.log, output)],
         )
     )
     root = logging.getLogger()
@@ -140,9 +141,10 @@ def _spread_temporal_fields(_: Any, __: str, event: MutableMapping[str, Any]) ->
     return event
 
 
-def _renderer(settings: LogSettings) -> structlog.typing.Processor:
-    if settings.format is LogFormat.PRETTY:
-        return structlog.dev.ConsoleRenderer(event_key="action", timestamp_key="ts", colors=sys.stderr.isatty())
+def _renderer(settings: LogSettings, stream: TextIO) -> structlog.typing.Processor:
+    on_terminal = stream.isatty()
+    if settings.format is LogFormat.PRETTY or (settings.format is None and on_terminal):
+        return structlog.dev.ConsoleRenderer(event_key="action", timestamp_key="ts", colors=on_terminal)
     return structlog.processors.JSONRenderer(ensure_ascii=False)
 
 

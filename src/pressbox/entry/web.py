@@ -4,7 +4,7 @@ import asyncio
 import gc
 import socket
 import sys
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -28,7 +28,7 @@ log = get_logger(__name__)
 
 # Open event streams would otherwise hold a stop for as long as they live; browsers come back by themselves.
 _GRACE_SECONDS = 3
-_NOT_STARTED = 3
+_NOT_STARTED = 1
 
 
 def build_app(settings: Settings) -> FastAPI:
@@ -153,7 +153,9 @@ def run_web(settings: Settings) -> None:
         timeout_keep_alive=30,
     )
     server = _Server(config, process)
-    server.run()
+    # A port that cannot be taken ends the server's own way, with a code that only it knows.
+    with suppress(SystemExit):
+        server.run()
     if not server.started:
         sys.exit(_NOT_STARTED)
 

@@ -75,6 +75,12 @@ def fixtures(context: typer.Context, day: Day = None, as_json: Json = False) -> 
         return
     for fixture in found:
         typer.echo(_fixture_line(fixture))
+    if not found:
+        typer.echo(
+            f"No match of {on:%Y-%m-%d} is known. `pressbox footy test` says how the services answer, and"
+            " `pressbox footy ingest` asks for the matches now.",
+            err=True,
+        )
 
 
 @commands.command()
@@ -95,6 +101,8 @@ def goals(context: typer.Context, day: Day = None, as_json: Json = False) -> Non
         return
     for hit in found:
         typer.echo(_goal_line(hit))
+    if not found:
+        typer.echo(f"No goal{f' of {on:%Y-%m-%d}' if on else ''} is known.", err=True)
 
 
 @commands.command()

@@ -243,7 +243,7 @@ async def test_what_is_live_counts_although_the_requests_end(client: GuardedClie
 async def test_without_a_key_it_says_what_to_set_and_names_the_demo(
     simulator: FixturesApi, client: GuardedClient
 ) -> None:
-    with pytest.raises(ConfigurationError, match=r"API_FOOTBALL_KEY.*pressbox demo"):
+    with pytest.raises(ConfigurationError, match=r"PRESSBOX_FOOTY_API_KEY.*pressbox demo"):
         await adapter(simulator, client, key=None).fetch_day(START.date())
     assert simulator.calls == 0
 
@@ -251,7 +251,7 @@ async def test_without_a_key_it_says_what_to_set_and_names_the_demo(
 async def test_a_wrong_key_is_a_matter_of_configuration_and_is_not_repeated_in_the_error(
     simulator: FixturesApi, client: GuardedClient
 ) -> None:
-    with pytest.raises(ConfigurationError, match="API_FOOTBALL_KEY") as caught:
+    with pytest.raises(ConfigurationError, match="PRESSBOX_FOOTY_API_KEY") as caught:
         await adapter(simulator, client, key="wrong-secret").fetch_day(START.date())
     assert "wrong-secret" not in str(caught.value)
 

@@ -83,6 +83,8 @@ def test_lists_are_for_people_and_for_programs(run: Run, goal_of_the_day: str) -
     [fixture] = json.loads(run("fixtures", "--date", "2026-10-03", "--json").output)
     assert [goal["event_id"] for goal in fixture["goals"]] == [goal_of_the_day]
     assert json.loads(run("fixtures", "--date", "2026-10-04", "--json").output) == []
+    assert "No match of 2026-10-04 is known." in run("fixtures", "--date", "2026-10-04").output
+    assert "No goal of 2026-10-04 is known." in run("goals", "--date", "2026-10-04").output
     assert "Mohamed Salah" in run("goals").output
     [hit] = json.loads(run("goals", "--date", "2026-10-03", "--json").output)
     assert (hit["goal"]["state"], hit["goal"]["confirmed_at"][:10]) == ("searching", "2026-10-03")

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import signal
+import socket
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
@@ -54,3 +55,21 @@ async def test_an_open_stream_ends_with_the_process(parts: Parts, database_url: 
     # The server ends by the signal that it was sent.
     assert web.returncode in (0, -signal.SIGTERM)
     assert [line for line in lines if line["level"] in ("error", "critical") or "exception" in line] == []
+
+
+async def test_a_web_that_cannot_start_ends_with_1(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("PRESSBOX_")},
+            "PRESSBOX_HOME": str(tmp_path / "home"),
+            "PRESSBOX_DATABASE_URL": "postgresql://nobody@127.0.0.1:9/nothing",
+            "PRESSBOX_TEMPORAL_ADDRESS": "127.0.0.1:9",
+            "PRESSBOX_WEB_PORT": str(taken.getsockname()[1]),
+        }
+        web = await asyncio.create_subprocess_exec(PROGRAM, "web", env=environment, cwd=tmp_path, stderr=PIPE)
+        try:
+            _, said = await web.communicate()
+        finally:
+            if web.returncode is None:
+                web.kill()
+    assert web.returncode == 1, said

@@ -21,6 +21,28 @@ def lines():  # type: ignore[no-untyped-def]
     root.setLevel(level)
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.usefixtures("lines")
+@pytest.mark.parametrize(
+    ("stream", "chosen", "is_json"),
+    [
+        (Terminal(), {}, False),
+        (io.StringIO(), {}, True),
+        (Terminal(), {"LOG_FORMAT": "json"}, True),
+        (io.StringIO(), {"LOG_FORMAT": "pretty"}, False),
+    ],
+)
+def test_people_at_a_terminal_read_no_json(stream: io.StringIO, chosen: dict[str, str], is_json: bool) -> None:
+    configure_logs(load_settings(chosen, dotenv=None), stream)
+    get_logger("pressbox.core.tests").warning("tested", msg="A line")
+    assert "A line" in stream.getvalue()
+    assert stream.getvalue().startswith("{") is is_json
+
+
 def test_our_lines_have_the_documented_fields(lines) -> None:  # type: ignore[no-untyped-def]
     get_logger("pressbox.toy").info("part_restarted", msg="Worker restarted", part="worker")
     (line,) = lines()

@@ -226,7 +226,8 @@ class ApiFootball:
     def _headers(self) -> dict[str, str]:
         if self._key is None or not (key := self._key.get_secret_value()):
             raise ConfigurationError(
-                f"There is no key for {NAME}: set API_FOOTBALL_KEY. To look around, `pressbox demo` needs none."
+                f"There is no key for {NAME}: set PRESSBOX_FOOTY_API_KEY, or enter it on the page Settings."
+                " To look around, `pressbox demo` needs none."
             )
         host = urlsplit(self._url).hostname or ""
         if host.endswith(RAPID_API):

@@ -112,7 +112,7 @@ def _check_status(answer: Response, now: datetime) -> None:
     if status in (401, 403):
         if not _is_json(answer):
             raise TransientError(f"{NAME} or something before it blocks us with a web page (status {status}).")
-        raise KeyRefusedError(f"{NAME} does not accept the key (status {status}): check API_FOOTBALL_KEY.")
+        raise KeyRefusedError(f"{NAME} does not accept the key (status {status}): check PRESSBOX_FOOTY_API_KEY.")
     if status == 404:
         raise ConfigurationError(f"{NAME} is not at this address (status 404): check PRESSBOX_FOOTY_API_URL.")
     if status >= 500 or status in (204, 408, _CLIENT_CLOSED):
@@ -141,7 +141,7 @@ def _check_errors(errors: object, now: datetime) -> None:
     for kind, sentence in _list_errors(errors):
         said = f"{NAME} says: {sentence}"
         if kind in _KEY_ERRORS:
-            raise KeyRefusedError(f"{said} Check API_FOOTBALL_KEY and the account behind it.", error=kind)
+            raise KeyRefusedError(f"{said} Check PRESSBOX_FOOTY_API_KEY and the account behind it.", error=kind)
         if kind in _PLAN_ERRORS:
             raise _plan_error(said, sentence.lower())
         if kind in _MINUTE_ERRORS:
