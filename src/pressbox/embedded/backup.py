@@ -2,9 +2,7 @@
 
 import asyncio
 import hashlib
-import shutil
 import sqlite3
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -15,12 +13,15 @@ from pressbox.core.errors import ConfigurationError, NotFoundError, PermanentErr
 from pressbox.core.logs import get_logger
 from pressbox.core.objects.factory import open_store
 from pressbox.core.objects.store import CACHE_FOLDER, ObjectStore
+from pressbox.core.scratch import ScratchFolder
 from pressbox.embedded import archive
 from pressbox.embedded.archive import ArchiveManifest, ArchiveWriter
 from pressbox.embedded.database_dump import database_revision, dump_database
 from pressbox.embedded.home import Home
 from pressbox.embedded.instance_lock import InstanceLock, is_running
 from pressbox.embedded.postgres import EmbeddedPostgres
+
+SCRATCH = ".pressbox-backup-"
 
 log = get_logger(__name__)
 
@@ -40,7 +41,10 @@ def write_backup(
         )
     missing: list[str] = []
     # Beside the archive, where there is room for it; /tmp may be small.
-    with archive.writing(file.absolute()) as writer, _scratch(scratch or file.absolute().parent) as folder:
+    with (
+        archive.writing(file.absolute()) as writer,
+        ScratchFolder(SCRATCH, scratch or file.absolute().parent) as folder,
+    ):
         with _database_url(settings, home) as url:
             _add_temporal(settings, home, writer, folder, missing)
             revision = database_revision(url)
@@ -62,15 +66,6 @@ def write_backup(
 def key_fingerprint(key: str) -> str:
     """Enough to recognise a key, and slow enough that nobody guesses a short one from it."""
     return hashlib.scrypt(key.strip().encode(), salt=b"pressbox backup", n=2**14, r=8, p=1, dklen=16).hex()
-
-
-@contextmanager
-def _scratch(place: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=".pressbox-backup-", dir=place))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder)
 
 
 @contextmanager

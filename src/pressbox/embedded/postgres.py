@@ -207,6 +207,13 @@ class EmbeddedPostgres:
                 shutil.rmtree(staged, ignore_errors=True)
         return copy / installed.parent.name / installed.name
 
+    def _remove_old_binaries(self) -> None:
+        """Copies of earlier releases, and half ones, once no server runs from them."""
+        used = self._binaries()
+        for copy in self.home.postgres.glob("binaries-*"):
+            if not used.is_relative_to(copy):
+                shutil.rmtree(copy, ignore_errors=True)
+
     def _initialise(self, account: SystemAccount | None) -> None:
         if self.data.exists():
             return
@@ -269,6 +276,7 @@ class EmbeddedPostgres:
     def _launch(self, account: SystemAccount | None) -> None:
         if self._wanted_port is not None:
             ports.require_free(self._wanted_port, "PRESSBOX_DATABASE_PORT")
+        self._remove_old_binaries()
         log_file = self.home.logs / "postgres.log"
         # After a kill -9, children of the old server may hold its memory for a moment; and another program may take
         # the port between our look and the server's. Both pass with another try.

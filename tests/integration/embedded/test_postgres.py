@@ -214,6 +214,9 @@ def test_binaries_that_the_account_cannot_reach_are_copied_into_the_home(folder:
     package = installed_binaries().parent
     for name in (package.name, f"{package.name}.libs"):
         shutil.copytree(package.with_name(name), private / name, symlinks=True)
+    older = folder / "home" / "postgres" / "binaries-1"
+    Home(folder / "home").create()
+    older.mkdir(parents=True)
     with subprocess.Popen(
         [sys.executable, "-c", CHILD, str(folder / "home")],
         stdout=subprocess.PIPE,
@@ -222,6 +225,7 @@ def test_binaries_that_the_account_cannot_reach_are_copied_into_the_home(folder:
     ) as supervisor:
         server = announced(supervisor)
         assert str(folder / "home" / "postgres") in server.exe()
+        assert not older.exists()
         record = ProcessRecord.of(server)
         supervisor.kill()
         assert wait_until(lambda: record.find() is None, 15)

@@ -1,7 +1,6 @@
 """Temporary files on the worker's disk. What outlives an activity lies in the object store."""
 
 import asyncio
-import tempfile
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from temporalio import activity
 
 from pressbox.core.objects.store import ObjectStore
+from pressbox.core.scratch import ScratchFolder
 from pressbox.core.temporal.heartbeat import Heartbeat
 from pressbox.footy.contracts.download import FramesRead, Video
 from pressbox.footy.ids import scratch_key
@@ -20,11 +20,11 @@ FINGERPRINT = "fingerprint"
 @asynccontextmanager
 async def working_folder() -> AsyncIterator[Path]:
     """A temporary folder that is deleted with its content at the end."""
-    folder = await asyncio.to_thread(tempfile.TemporaryDirectory, prefix="pressbox-footy-")
+    folder = await asyncio.to_thread(ScratchFolder, "pressbox-footy-")
     try:
-        yield Path(folder.name)
+        yield folder.path
     finally:
-        await asyncio.to_thread(folder.cleanup)
+        await asyncio.to_thread(folder.remove)
 
 
 @asynccontextmanager
