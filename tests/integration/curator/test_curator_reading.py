@@ -12,6 +12,7 @@ from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, FetchState
 from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.reading.domain import EntryPage, ListKind, ListNote, Preference, Selection, Sort
+from tests.fakes.curator_rows import ComparerHere
 from tests.fakes.reader import NOW, Library
 
 UNREAD = Selection(ListKind.UNREAD)
@@ -82,7 +83,7 @@ async def test_a_copy_that_comes_after_the_story_was_read_is_read(library: Libra
     await library.service.states.mark_read(anna, [await library.entry(one, story="fire")])
     copy = FeedEntry(guid="copy", url="https://example.org/fire?utm_source=feed", title="Fire")
     crawl = Crawl(CrawlOutcome.NEW, ParsedFeed("Two", entries=(copy,)))
-    await SqlFeeds(library.database).store_crawl(
+    await SqlFeeds(library.database, ComparerHere()).store_crawl(
         FeedToCrawl(two, "https://example.org/two.xml", Validators()), crawl, CuratorPolicy(), NOW
     )
     assert [(await library.service.sources.feed(who, two)).unread for who in (anna, bert)] == [0, 1]

@@ -14,6 +14,7 @@ from pressbox.core.processes.pool import ChildNotStartedError
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.activities import CrawlActivities
+from pressbox.curator.ingest.comparer import PooledComparer
 from pressbox.curator.ingest.contracts import ListFeedsInput, ProbeFeedsInput, ProbeFeedsResult
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
@@ -50,7 +51,9 @@ async def crawl(server: LoopbackServer, database: Database, parsers: ParserPool)
     async with GuardedClient(settings) as client:
         crawler = FeedCrawler(client, FeedParser(parsers), POLICY, lambda: NOW)
         limiter = HostRateLimiter(SqlHostRateLimits(database), lambda: NOW)
-        yield CrawlActivities(SqlFeeds(database), SqlFetchStore(database), crawler, limiter, lambda: NOW)
+        yield CrawlActivities(
+            SqlFeeds(database, PooledComparer(parsers)), SqlFetchStore(database), crawler, limiter, lambda: NOW
+        )
 
 
 async def run_round(crawl: CrawlActivities) -> list[ProbeFeedsResult]:

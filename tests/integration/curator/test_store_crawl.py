@@ -18,11 +18,12 @@ from pressbox.core.errors import NotFoundError
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, Validators
 from pressbox.curator.feeds.opml import OutlineFeed
 from pressbox.curator.feeds.parser import parse_feed
-from pressbox.curator.ingest.feed_store import ERRORS_KEPT
+from pressbox.curator.ingest.edits import Change, Edit
+from pressbox.curator.ingest.feed_store import ERRORS_KEPT, SqlFeeds
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, Distilled, DistilState, Enclosure, FetchState
 from pressbox.curator.library.rows import EntryRow, FeedErrorRow, FeedRow, SeenGuidRow, StoryRow
 from pressbox.curator.sources.store import SqlSubscriptions
-from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
+from tests.fakes.curator_rows import NOW, POLICY, ComparerHere, Rows, entry, read
 from tests.statements import count_statements
 
 LATER = NOW + timedelta(hours=1)
@@ -334,11 +335,50 @@ async def test_a_corrected_figure_reaches_text_summary_search_vectors_and_graph(
 async def test_a_corrected_figure_that_comes_too_soon_is_found_again_later(rows: Rows) -> None:
     feed = await rows.feed(await rows.user(), full_text=False)
     await rows.crawl(feed, read(entry(1, content="<p>3 dead.</p>")))
-    corrected = read(entry(1, content="<p>5 dead.</p>"))
-    await rows.crawl(feed, corrected, NOW + timedelta(minutes=5))
+    corrected = read(entry(1, content="<p>5 dead.</p>"), etag="second")
+    assert (await rows.crawl(feed, corrected, NOW + timedelta(minutes=5))).updated == 0
     (row,) = await rows.of_feed(feed)
     assert (await rows.body(row.id)).filtered_content == "3 dead."
-    await rows.crawl(feed, corrected, LATER)
+    # With these the site would answer "not modified" from now on.
+    assert (await rows.to_crawl(feed)).validators == Validators()
+    assert (await rows.crawl(feed, corrected, LATER)).updated == 1
+    assert (await rows.body(row.id)).filtered_content == "5 dead."
+    assert (await rows.to_crawl(feed)).validators == corrected.validators
+
+
+async def test_texts_are_compared_before_anything_is_locked(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user(), full_text=False)
+    await rows.crawl(feed, read(entry(1, content="<p>3 dead.</p>")))
+    compared: list[Change] = []
+
+    class Watching:
+        async def compare(self, changes: tuple[Change, ...]) -> list[Edit]:
+            async with rows.database.unit_of_work() as work:
+                await work.session.execute(select(FeedRow).where(FeedRow.id == feed).with_for_update(nowait=True))
+                await work.session.execute(
+                    select(EntryRow).where(EntryRow.feed_id == feed).with_for_update(nowait=True)
+                )
+            compared.extend(changes)
+            return [Edit.WORDS] * len(changes)
+
+    rows.feeds = SqlFeeds(rows.database, Watching())
+    assert (await rows.crawl(feed, read(entry(1, content="<p>5 dead.</p>")), NOW)).updated == 1
+    assert [change.before.html for change in compared] == ["<p>3 dead.</p>"]
+
+
+async def test_what_another_crawl_wrote_during_the_comparison_counts_as_edited(rows: Rows) -> None:
+    feed = await rows.feed(await rows.user(), full_text=False)
+    await rows.crawl(feed, read(entry(1, content="<p>3 dead.</p>")))
+
+    class Overtaken:
+        async def compare(self, changes: tuple[Change, ...]) -> list[Edit]:
+            rows.feeds = SqlFeeds(rows.database, ComparerHere())
+            await rows.crawl(feed, read(entry(1, content="<p>4 dead and many hurt.</p>")), NOW)
+            return [Edit.FIGURES] * len(changes)
+
+    rows.feeds = SqlFeeds(rows.database, Overtaken())
+    assert (await rows.crawl(feed, read(entry(1, content="<p>5 dead.</p>")), NOW)).updated == 1
+    (row,) = await rows.of_feed(feed)
     assert (await rows.body(row.id)).filtered_content == "5 dead."
 
 

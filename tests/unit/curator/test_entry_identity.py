@@ -1,7 +1,7 @@
 """Which entry is the same one, and what a feed's HTML says as text."""
 
 import itertools
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,13 +10,10 @@ from pressbox.curator.feeds.cleaning import clean_feed
 from pressbox.curator.feeds.domain import FeedEntry, RawEntry, RawFeed, RawText, identify_entries
 from pressbox.curator.ingest.domain import (
     LONGEST_GUID,
-    Edit,
     StoredEntry,
-    compare_texts,
     feed_hash,
     find_renamed,
     has_page,
-    is_due_for_figures,
     is_removed,
     match_entries,
     shorten_guid,
@@ -176,31 +173,6 @@ def test_every_stated_field_makes_another_hash() -> None:
         {"enclosures": (Enclosure("x", "", None),)},
     ]
     assert len({feed_hash(stated(**change)) for change in [{}, *changes]}) == len(changes) + 1
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "edit"),
-    [
-        ("Points: 9, comments: 1", "Points: 10,  comments: 25", Edit.NONE),
-        ("9 Kommentare", "1.204 Kommentare", Edit.NONE),
-        ("A fine day", "A grey day", Edit.WORDS),
-        ("The storm left 3 dead.", "The storm left 5 dead.", Edit.FIGURES),
-        ("It costs 1,200 euros. Comments: 3", "It costs 2,200 euros. Comments: 4", Edit.FIGURES),
-        ("On 5 May", "On 6 May", Edit.FIGURES),
-    ],
-)
-def test_a_counter_is_no_edit_but_a_corrected_figure_is(before: str, after: str, edit: Edit) -> None:
-    assert compare_texts(before, after) is edit
-
-
-def test_figures_that_change_all_the_time_are_followed_ever_more_seldom() -> None:
-    first = datetime(2026, 5, 1, tzinfo=UTC)
-    edited, done = first, 0
-    for minutes in range(0, 7 * 24 * 60, 5):
-        now = first + timedelta(minutes=minutes)
-        if is_due_for_figures(first, edited, now):
-            edited, done = now, done + 1
-    assert 8 <= done <= 20
 
 
 def test_no_text_has_no_hash() -> None:

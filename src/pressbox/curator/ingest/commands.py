@@ -42,11 +42,13 @@ def ingest_feed(
     """Read one feed, and fetch and summarise what is new."""
 
     async def start(resources: Resources) -> str:
+        from pressbox.curator.articles.wiring import parser_pool
+        from pressbox.curator.ingest.comparer import PooledComparer
         from pressbox.curator.ingest.feed_store import SqlFeeds
         from pressbox.curator.ingest.starter import ingest_starter
 
         # Raises when there is no such feed.
-        await SqlFeeds(resources.database).load_name(feed_id)
+        await SqlFeeds(resources.database, PooledComparer(parser_pool(resources))).load_name(feed_id)
         return await ingest_starter(resources).ingest_feed(feed_id)
 
     run_workflow(context, start, wait, as_json)

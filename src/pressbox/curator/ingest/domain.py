@@ -2,11 +2,9 @@
 
 import hashlib
 import math
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, ParsedFeed
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, hash_texts
@@ -126,15 +124,6 @@ def is_secure_spelling(address: str, other: str) -> bool:
 
 # An index of the database takes no more, and no more is needed to tell entries apart.
 LONGEST_GUID = 500
-_FIGURES = re.compile(r"\d+(?:[.,]\d+)*|\s+")
-_COUNTED = (
-    r"(?:comments?|points?|votes?|upvotes?|likes?|boosts?|replies|views?|shares?|reads?|downloads?|stars?"
-    r"|kommentare?|punkte?|stimmen|antworten|aufrufe|leser|commentaires?|vues|comentarios?|votos)"
-)
-_COUNTERS = re.compile(rf"\d[\d.,\u202f ]*{_COUNTED}\b|\b{_COUNTED}\s*[:#(–-]*\s*\d[\d.,]*", re.IGNORECASE)
-# Where only figures change again and again, an entry is done again ever more seldom.
-_FIGURES_AT_MOST_EVERY = timedelta(hours=1)
-_FIGURES_SHARE_OF_AGE = 4
 # Their feeds hold the text, and they allow hardly a request for a page.
 _HOSTS_WITHOUT_PAGES = frozenset({"reddit.com", "www.reddit.com", "old.reddit.com"})
 _VIDEO_HOSTS = frozenset({"youtube.com", "www.youtube.com", "m.youtube.com", "youtu.be", "www.youtube-nocookie.com"})
@@ -162,28 +151,6 @@ def feed_hash(entry: FeedEntry) -> str:
     enclosures = [f"{enclosure.url} {enclosure.type} {enclosure.length}" for enclosure in entry.enclosures]
     texts = (entry.title, entry.url, entry.author, entry.content, entry.summary, entry.language, entry.thumbnail_url)
     return hash_texts(*texts, *enclosures)
-
-
-class Edit(StrEnum):
-    """How an entry's text differs from the one before."""
-
-    NONE = "none"
-    # A correction ("3 dead" becomes "5 dead"), or a counter in words that we do not know.
-    FIGURES = "figures"
-    WORDS = "words"
-
-
-def compare_texts(before: str, after: str) -> Edit:
-    """Tell how two texts differ. A feed that counts comments has not edited its articles."""
-    kept, told = (_COUNTERS.sub("", text) for text in (before, after))
-    if "".join(kept.split()) == "".join(told.split()):
-        return Edit.NONE
-    return Edit.FIGURES if _FIGURES.sub("", kept) == _FIGURES.sub("", told) else Edit.WORDS
-
-
-def is_due_for_figures(first_seen_at: datetime, edited_at: datetime, now: datetime) -> bool:
-    """Whether an entry whose figures changed is done again now; otherwise a later crawl finds the change again."""
-    return now - edited_at >= max(_FIGURES_AT_MOST_EVERY, (now - first_seen_at) / _FIGURES_SHARE_OF_AGE)
 
 
 @dataclass(frozen=True)

@@ -20,18 +20,16 @@ from pressbox.core.logs import get_logger
 from pressbox.core.notices.follows import rename_subject
 from pressbox.curator.feeds.domain import FeedEntry
 from pressbox.curator.ingest.domain import (
-    Edit,
     StoredEntry,
     all_guids,
-    compare_texts,
     feed_hash,
     find_renamed,
     has_page,
-    is_due_for_figures,
     is_removed,
     match_entries,
     shorten_guid,
 )
+from pressbox.curator.ingest.edits import Change, Edit, Version, is_due_for_figures
 from pressbox.curator.library.domain import (
     FEED_CHANGED,
     MOVED,
@@ -60,16 +58,49 @@ _UNDATED = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True)
 class WrittenEntries:
+    """With `postponed` some changed too soon after the last time: they have to be looked at again."""
+
     created: int = 0
     updated: tuple[int, ...] = ()
+    postponed: bool = False
+
+
+# An entry as it was when its texts were compared: its id and its hash.
+Edits = Mapping[tuple[int, str], Edit]
+
+
+async def find_changes(
+    session: AsyncSession, feed_id: int, found: Sequence[FeedEntry], limit: int
+) -> Mapping[tuple[int, str], Change]:
+    """Find the entries that are stored otherwise, with both texts, to be compared before they are written."""
+    wanted = _keep_newest(found, limit)
+    known = match_entries(wanted, await _load_stored(session, feed_id, wanted))
+    changed = {known[guid].id: entry for guid, entry in wanted.items() if _is_edited(known.get(guid), entry)}
+    if not changed:
+        return {}
+    statement = select(EntryRow.id, EntryRow.feed_hash, EntryRow.title, EntryBodyRow.feed_content)
+    statement = statement.join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id).where(EntryRow.id.in_(changed))
+    return {
+        (entry_id, before): Change(
+            Version(title, content), Version(make_storable(changed[entry_id].title), _feed_html(changed[entry_id]))
+        )
+        for entry_id, before, title, content in (await session.execute(statement)).tuples()
+    }
 
 
 async def write_entries(
-    session: AsyncSession, feed: FeedRow, found: Sequence[FeedEntry], limit: int, now: datetime, full_texts: int
+    session: AsyncSession,
+    feed: FeedRow,
+    found: Sequence[FeedEntry],
+    limit: int,
+    now: datetime,
+    full_texts: int,
+    edits: Edits,
 ) -> WrittenEntries:
     """Insert new entries and update edited ones, in a few statements; a single read when nothing is new.
 
     The pages of at most the newest `full_texts` of the new ones are fetched; for the others the feed's words do.
+    One whose texts were not compared, as another crawl wrote it meanwhile, counts as edited.
     """
     wanted = _keep_newest(found, limit)
     known = match_entries(wanted, await _load_stored(session, feed.id, wanted))
@@ -82,9 +113,8 @@ async def write_entries(
     if missing:
         stories = await _upsert_stories(session, feed.id, list(missing.values()), found)
         await _insert(session, feed, missing, stories, now, _keep_newest(list(missing.values()), full_texts))
-    if changed:
-        await _update(session, feed, changed, now)
-    return WrittenEntries(len(missing), tuple(changed))
+    updated = await _update(session, feed, changed, now, edits) if changed else []
+    return WrittenEntries(len(missing), tuple(updated), postponed=len(updated) < len(changed))
 
 
 def _keep_newest(found: Sequence[FeedEntry], limit: int) -> dict[str, FeedEntry]:
@@ -234,20 +264,25 @@ async def _upsert_stories(
     return dict(rows.tuples().all())
 
 
-async def _update(session: AsyncSession, feed: FeedRow, changed: dict[int, FeedEntry], now: datetime) -> None:
+async def _update(
+    session: AsyncSession, feed: FeedRow, changed: dict[int, FeedEntry], now: datetime, edits: Edits
+) -> list[int]:
+    """Write those that are due, and return them."""
     statement = select(EntryRow, EntryBodyRow).join(EntryBodyRow, EntryBodyRow.entry_id == EntryRow.id)
     rows = await session.execute(statement.where(EntryRow.id.in_(changed)).order_by(EntryRow.id).with_for_update())
+    updated: list[int] = []
     for row, body in rows.tuples():
-        _edit(row, body, changed[row.id], now, full_text=feed.full_text)
+        edit = edits.get((row.id, row.feed_hash), Edit.WORDS)
+        if edit is not Edit.FIGURES or is_due_for_figures(row.first_seen_at, row.updated_at, now):
+            _edit(row, body, changed[row.id], edit, now, full_text=feed.full_text)
+            updated.append(row.id)
     await session.flush()
-    await refresh_shown_hash(session, list(changed))
+    await refresh_shown_hash(session, updated)
+    return updated
 
 
-def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, now: datetime, *, full_text: bool) -> None:
+def _edit(row: EntryRow, body: EntryBodyRow, entry: FeedEntry, edit: Edit, now: datetime, *, full_text: bool) -> None:
     text = to_plain_text(_feed_html(entry))
-    edit = compare_texts(f"{row.title}\n{to_plain_text(body.feed_content)}", f"{entry.title}\n{text}")
-    if edit is Edit.FIGURES and not is_due_for_figures(row.first_seen_at, row.updated_at, now):
-        return
     row.updated_at = now
     values = _entry_values(entry)
     # What the page told meanwhile is better than nothing.

@@ -14,7 +14,15 @@ from pressbox.core.logs import get_logger
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.contracts import FeedPage, ProbedFeed
 from pressbox.curator.ingest.domain import CrawlRhythm, find_new_address, is_secure_spelling, plan_next_crawl
-from pressbox.curator.ingest.entry_writer import WrittenEntries, create_successor, move_readers, write_entries
+from pressbox.curator.ingest.entry_writer import (
+    Edits,
+    WrittenEntries,
+    create_successor,
+    find_changes,
+    move_readers,
+    write_entries,
+)
+from pressbox.curator.ingest.ports import Comparer
 from pressbox.curator.library.domain import (
     ENTRY_CHANGED,
     FEED_CHANGED,
@@ -59,8 +67,9 @@ _STORE_UNCHANGED = text("""
 
 
 class SqlFeeds:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, comparer: Comparer) -> None:
         self._database = database
+        self._comparer = comparer
 
     async def list_due(self, after_feed_id: int, limit: int, due_at: datetime, only_due: bool) -> FeedPage:
         wanted = _is_crawlable(due_at, only_due)
@@ -101,6 +110,7 @@ class SqlFeeds:
         self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime, lease: Lease | None = None
     ) -> ProbedFeed:
         moved_to = "" if crawl.outcome.failed else find_new_address(feed.url, crawl.moved_to or "")
+        edits = await self._find_edits(feed, crawl, policy)
         async with self._database.unit_of_work() as work:
             row, other = await _lock_feeds(work.session, feed.feed_id, moved_to)
             if row is None or (lease is not None and row.lease_owner != lease.owner):
@@ -113,15 +123,26 @@ class SqlFeeds:
                 row.url = moved_to
             elif moved_to and crawl.parsed is not None:
                 successor = await create_successor(work.session, row, moved_to)
-                stored = await _store_crawl(work, successor, feed, crawl, policy, now)
+                stored = await _store_crawl(work, successor, feed, crawl, policy, now, {})
                 await work.session.flush()
                 await move_readers(work, row, successor, now)
                 return stored
-            stored = await _store_crawl(work, row, feed, crawl, policy, now)
+            stored = await _store_crawl(work, row, feed, crawl, policy, now, edits)
             if moved_to and row.url != moved_to:
                 # It moves with its first entries in hand, so it is asked for all of them.
                 await _forget_validators(work.session, row.id, now)
             return stored
+
+    async def _find_edits(self, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy) -> Edits:
+        """Compare texts before the transaction, so that no lock and no connection waits for it."""
+        if crawl.outcome is not CrawlOutcome.NEW or crawl.parsed is None:
+            return {}
+        limit = feed.entry_limit or policy.entries_per_crawl
+        async with self._database.unit_of_work() as work:
+            changes = await find_changes(work.session, feed.feed_id, crawl.parsed.entries, limit)
+        if not changes:
+            return {}
+        return dict(zip(changes, await self._comparer.compare(tuple(changes.values())), strict=True))
 
     async def store_unchanged(
         self,
@@ -200,7 +221,7 @@ async def _forget_validators(session: AsyncSession, feed_id: int, now: datetime)
 
 
 async def _store_crawl(
-    work: UnitOfWork, row: FeedRow, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime
+    work: UnitOfWork, row: FeedRow, feed: FeedToCrawl, crawl: Crawl, policy: CuratorPolicy, now: datetime, edits: Edits
 ) -> ProbedFeed:
     state = await work.session.get(FeedStateRow, row.id)
     if state is None:
@@ -219,7 +240,7 @@ async def _store_crawl(
         limit = row.entry_limit or policy.entries_per_crawl
         first = state.last_success_at is None
         full_texts = policy.unread_at_start if first else limit
-        written = await write_entries(work.session, row, crawl.parsed.entries, limit, now, full_texts)
+        written = await write_entries(work.session, row, crawl.parsed.entries, limit, now, full_texts, edits)
         if first:
             state.first_read_at = now
             await mark_backlog_read(work.session, [row.id], policy.unread_at_start)
@@ -262,7 +283,10 @@ def _record_crawl(state: FeedStateRow, feed: FeedToCrawl, crawl: Crawl, written:
     if written.created:
         state.last_new_at = now
     asked, answered = feed.validators, crawl.validators
-    if crawl.outcome is CrawlOutcome.NEW:
+    if written.postponed:
+        # Otherwise the site would say "not modified" for ever, and what waits would never be seen again.
+        state.etag, state.last_modified, state.content_hash = "", "", ""
+    elif crawl.outcome is CrawlOutcome.NEW:
         state.etag, state.last_modified = make_storable(answered.etag), make_storable(answered.last_modified)
         state.content_hash = answered.content_hash
     elif state.content_hash == asked.content_hash:

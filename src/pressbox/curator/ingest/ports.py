@@ -8,6 +8,7 @@ from typing import Protocol
 from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
 from pressbox.curator.ingest.contracts import EntriesToFetch, FeedPage, ProbedFeed
+from pressbox.curator.ingest.edits import Change, Edit
 from pressbox.curator.library.domain import CuratorPolicy, ExtractionRule
 from pressbox.curator.library.leases import Lease, NextTurn
 from pressbox.curator.library.urls import host_of
@@ -29,6 +30,12 @@ class HostRateLimits(Protocol):
     async def pause(self, host: str, until: datetime) -> None:
         """Give out no slot before the time that the host asked for."""
         ...
+
+
+class Comparer(Protocol):
+    """Compares what feeds say with what they said. Texts that cannot be compared count as edited."""
+
+    async def compare(self, changes: tuple[Change, ...]) -> Sequence[Edit]: ...
 
 
 class Feeds(Protocol):

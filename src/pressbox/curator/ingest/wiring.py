@@ -12,6 +12,7 @@ from pressbox.curator.distil.store import SqlDistilQueue, SqlDistilStore
 from pressbox.curator.feeds.crawler import FeedCrawler
 from pressbox.curator.feeds.parser import FeedParser
 from pressbox.curator.ingest.activities import CrawlActivities, FetchActivities, LeftoverActivities, WorkQueues
+from pressbox.curator.ingest.comparer import PooledComparer
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetch_store import SqlFetchStore
 from pressbox.curator.ingest.fetcher import ArticleFetcher, FeedProber, HostRateLimiter
@@ -34,7 +35,11 @@ from pressbox.curator.settings import CuratorSettings, policy
 
 def activities(resources: Resources) -> ActivitiesByQueue:
     settings, database = resources.settings, resources.database
-    feeds, entries, summaries = SqlFeeds(database), SqlFetchStore(database), SqlDistilStore(database)
+    feeds, entries, summaries = (
+        SqlFeeds(database, PooledComparer(parser_pool(resources))),
+        SqlFetchStore(database),
+        SqlDistilStore(database),
+    )
     limiter = rate_limiter(resources)
     crawler = FeedCrawler(resources.http, FeedParser(parser_pool(resources)), policy(settings))
     embedding_model = embedder(settings.group(CuratorSettings)).model
