@@ -20,9 +20,9 @@ from pressbox.core.config import Group, LogFormat, LogSettings, Settings
 from pressbox.core.tracing import current_trace_id
 
 BLOT = "[secret]"
-_CREDENTIALS_IN_URL = re.compile(r"(?P<scheme>\b[a-z][a-z0-9+.-]*://)[^/\s@:]*:[^/\s@]+@", re.IGNORECASE)
+_CREDENTIALS_IN_URL = re.compile(r"(?<=[a-z0-9+.-]://)[^/\s@:]*+:[^/\s@]++@", re.IGNORECASE)
 # What opens a private feed, calendar or page is often there.
-_QUERY_IN_URL = re.compile(r"(?P<address>\bhttps?://[^\s?#\"'<>]*)\?[^\s\"'<>]+", re.IGNORECASE)
+_QUERY_IN_URL = re.compile(r"(?P<address>\bhttps?://[^\s?#\"'<>]*+)(?P<query>\?[^\s\"'<>]++)?+", re.IGNORECASE)
 # Our own tokens are known by their shape, wherever they come from.
 _OWN_TOKEN = re.compile(r"pbx_[\w-]{20,}")
 _SHORTEST_SECRET = 6
@@ -43,8 +43,12 @@ class Redactor:
     def __call__(self, text: str) -> str:
         for secret in self._secrets:
             text = text.replace(secret, BLOT)
-        text = _CREDENTIALS_IN_URL.sub(rf"\g<scheme>{BLOT}@", text)
-        return _OWN_TOKEN.sub(BLOT, _QUERY_IN_URL.sub(rf"\g<address>?{BLOT}", text))
+        text = _CREDENTIALS_IN_URL.sub(f"{BLOT}@", text)
+        return _OWN_TOKEN.sub(BLOT, _QUERY_IN_URL.sub(_blot_query, text))
+
+
+def _blot_query(found: re.Match[str]) -> str:
+    return f"{found['address']}?{BLOT}" if found["query"] else found["address"]
 
 
 # One per process, as logging is: everything that formats text for the outside asks it.

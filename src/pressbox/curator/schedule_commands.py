@@ -172,7 +172,7 @@ def interval_of(text: str) -> timedelta:
     """1h, 30m, 1d12h."""
     if not re.fullmatch(r"(\d{1,6}[dhms])+", text):
         raise InvalidInputError("--interval is written as 30m, 1h or 1d12h.", field="interval")
-    parts = re.findall(r"(\d+)([dhms])", text)
+    parts = re.findall(r"(\d{1,6})([dhms])", text)
     interval = sum((timedelta(**{_UNITS[unit]: int(number)}) for number, unit in parts), timedelta())
     if interval < SHORTEST:
         raise InvalidInputError("--interval is at least 10s.", field="interval")

@@ -80,3 +80,10 @@ def test_very_short_values_do_not_blot_out_everything() -> None:
 def test_what_an_address_asks_for_is_not_written() -> None:
     line = Redactor()('GET "https://news.example/feed?token=planted-one#x" failed, see http://a.example/b.')
     assert line == f'GET "https://news.example/feed?{BLOT}" failed, see http://a.example/b.'
+    inside = "http://a.example/http://b.example/?planted-two, http://c.example/#http://d.example/?planted-three"
+    assert Redactor()(inside) == (
+        f"http://a.example/http://b.example/?{BLOT} http://c.example/#http://d.example/?{BLOT}"
+    )
+    assert Redactor()("a+b-scheme.of-more-than-thirty-characters://u:planted@h x://:pw@h") == (
+        f"a+b-scheme.of-more-than-thirty-characters://{BLOT}@h x://{BLOT}@h"
+    )

@@ -9,7 +9,7 @@ from pressbox.core.http.guard import is_name
 
 MAX_URL_LENGTH = 8192
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_IPV6_CHARACTERS = re.compile(r"[0-9a-f:.]*:[0-9a-f:.]*")
+_IPV6_CHARACTERS = re.compile(r"[0-9a-f.]*+:[0-9a-f:.]*+")
 
 
 def check_url(text: str | httpx.URL) -> httpx.URL:

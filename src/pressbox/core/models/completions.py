@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 LONGEST_QUOTE = 200
 DONE = "[DONE]"
-_FENCED = re.compile(r"```(?:json\w?)?[ \t]*\n(?P<inside>.*?)\n?[ \t]*```", re.DOTALL | re.IGNORECASE)
+_FENCED = re.compile(r"```(?:json\w?)?[ \t]*+\n(?P<inside>.*?)```", re.DOTALL | re.IGNORECASE)
 _THOUGHT = re.compile(r"\s*<(think|thinking|thought|reasoning)>.*?</\1>\s*", re.DOTALL | re.IGNORECASE)
 _THINKING = re.compile(r"\s*<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _END_OF_THOUGHT = "</think>"

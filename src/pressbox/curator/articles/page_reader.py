@@ -15,7 +15,7 @@ TIMEOUT = timedelta(seconds=30)
 LONGEST_PAUSE = timedelta(hours=24)
 _HEADERS = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.1"}
 _READABLE = ("text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml", "")
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*+=\s*+[\"']?+\s*+([A-Za-z0-9._:-]{2,40})", re.IGNORECASE)
 _CHARSET_IN_TYPE = re.compile(r"charset\s*=", re.IGNORECASE)
 _WHERE_META_IS = 4096
 _TAG = re.compile(r"<\s*(?:!doctype|html|head|body|title|p|div|article|h1|meta)\b", re.IGNORECASE)

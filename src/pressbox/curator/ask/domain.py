@@ -115,10 +115,14 @@ def title_of(question: str) -> str:
 
 LONGEST_ANSWER = 12_000
 
-_CITATION = re.compile(r"\s*[\[【]\s*(?:passage\s+)?(\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*)\s*[\]】](?!\()", re.IGNORECASE)
+_CITATION = re.compile(
+    # From the first blank on: from every blank it would be a square.
+    r"(?<!\s)\s*+[\[【]\s*+(?:passage\s++)?+(\d{1,3}+(?:\s*+[,;–-]\s*+\d{1,3}+)*+)\s*+[\]】](?!\()",
+    re.IGNORECASE,
+)
 _APART = re.compile(r"(\[\d+\]) (?=\[\d)")
 # While it is being written, a text can end anywhere.
-_HALF = re.compile(r"\s*\[\d*$")
+_HALF = re.compile(r"(?<!\s)\s*+\[\d*+$")
 _NUMBER = re.compile(r"\d+")
 _LINK = re.compile(r"!?\[([^\[\]]{1,200})\]\((?:[^()\s]|\([^()\s]*\))*\)")
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")

@@ -84,7 +84,7 @@ def entry_address(entry_id: int) -> str:
     return f"{PATH}/entries/{entry_id}"
 
 
-_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*$")
+_HEADING = re.compile(r"^\s{0,3}(#{1,6})\s++(.*)$")
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s+(?=\S)")
 _FORMS = {
     PieceKind.STRONG: Markup("<strong>{}</strong>"),
@@ -114,7 +114,7 @@ def _blocks(text: str, addresses: Mapping[int, str]) -> Iterator[Markup]:
                 items = []
             if heading:
                 level = min(_FIRST_LEVEL + max(len(heading[1]) - 2, 0), _LAST_LEVEL)
-                yield Markup("<h{0}>{1}</h{0}>").format(level, _inline(heading[2], addresses))
+                yield Markup("<h{0}>{1}</h{0}>").format(level, _inline(heading[2].rstrip("#").rstrip(), addresses))
             elif _ITEM.match(line):
                 items.append(_ITEM.sub("", line))
             elif line.strip():

@@ -15,8 +15,8 @@ _BYTE_ORDER_MARKS = (
 )
 _DECLARATION = re.compile(r"^\s*<\?xml[^>]*?\bencoding\s*=\s*[\"']\s*([A-Za-z0-9._:-]+)\s*[\"'][^>]*\?>")
 _ANY_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
-_META = re.compile(r"<meta\b[^<>]*?\bcharset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
-_PARAMETER = re.compile(r"charset\s*=\s*[\"']?\s*([A-Za-z0-9._:-]+)", re.IGNORECASE)
+_META = re.compile(r"<meta\b[^<>]*?\bcharset\s*+=\s*+[\"']?+\s*+([A-Za-z0-9._:-]++)", re.IGNORECASE)
+_PARAMETER = re.compile(r"charset\s*+=\s*+[\"']?+\s*+([A-Za-z0-9._:-]++)", re.IGNORECASE)
 # Python's codecs of these names lack characters that the standard has: ① and ㈱, and all beyond GBK.
 _WIDER = {"euc_jp": "euc_jis_2004", "gbk": "gb18030", "iso2022_jp": "iso2022_jp_2004"}
 _LATIN = "cp1252"

@@ -22,7 +22,7 @@ _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 _ANY_CJK = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
 # Closing marks may follow the end: a quotation, a bracket, the number of a footnote.
-_END = re.compile("[.!?…。！？｡؟।]+[\\s\"'“”’»›)\\]）」』】]*(?:\\[\\d+\\])*$")
+_END = re.compile("(?<![.!?…。！？｡؟।])[.!?…。！？｡؟।]++[\\s\"'“”’»›)\\]）」』】]*+(?:\\[\\d++\\])*+$")
 _UNFINISHED = re.compile("(?:\\.\\.\\.|…)[\\s\"'”’»)\\]]*$")
 _BEGINS_IN_THE_MIDDLE = re.compile("^[\\s,;:)\\]}>.…!?»’]|^[a-zà-öø-ÿß]")
 _PAIRS = (("(", ")"), ("[", "]"), ("（", "）"), ("「", "」"), ("『", "』"))

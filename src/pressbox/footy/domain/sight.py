@@ -10,7 +10,7 @@ from pressbox.footy.domain.views import FixtureView, GoalState, GoalView, NoteVi
 
 # Extra time and penalties tell that it was level after ninety minutes, so a covered match is only on or over.
 _DESCRIBED = re.compile(
-    r"(?P<who>.*), (?P<team>.*), (?P<minute>\d+)(?:\+(?P<extra>\d+))?', (?P<detail>.*), (\d+)–(\d+)"
+    r"(?P<who>.{0,200}), (?P<team>.{0,200}), (?P<minute>\d+)(?:\+(?P<extra>\d+))?', (?P<detail>.{0,200}), (\d+)–(\d+)"
 )
 UNNAMED = "unknown scorer"
 

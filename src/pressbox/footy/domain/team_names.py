@@ -81,7 +81,7 @@ _ENGLISH_ENDINGS = word_set(
 _BRITISH = word_set("england scotland wales ireland northern-ireland")
 # Parts of a club that play for themselves, as football data marks them, and as people do.
 _SECTION = re.compile(
-    r"""\s+(?:\(?(?P<women>w|women|woman|ladies|femenin[oa]|feminin[oa]|f[eé]minin(?:es?)?|femminile|frauen|fem\.?)\)?
+    r"""\ (?:\(?(?P<women>w|women|woman|ladies|femenin[oa]|feminin[oa]|f[eé]minin(?:es?)?|femminile|frauen|fem\.?)\)?
     |\(?(?P<other>u-?\d\d|under-?\d\d|ii|iii|b|reserves?|youth|academy)\)?)$""",
     re.IGNORECASE | re.VERBOSE,
 )

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-_ONE_RANGE = re.compile(r"\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*", re.IGNORECASE)
+_ONE_RANGE = re.compile(r"\s*+bytes\s*+=\s*+(\d*+)\s*+-\s*+(\d*+)\s*+", re.IGNORECASE)
 # No file is larger than this many digits.
 _MOST_DIGITS = 18
 

@@ -34,7 +34,7 @@ READ_POSTS = """
 })
 """
 _STATUS = re.compile(r"^/([A-Za-z0-9_]{1,30})/status/(\d+)")
-_DURATION = re.compile(r"(?:(\d+):)?(\d{1,2}):(\d{2})")
+_DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,2}):(\d{2})")
 _STATUS_ID = re.compile(r"/status/(\d+)")
 
 

@@ -16,7 +16,7 @@ _MONTH_NAMES = ("january januar jan", "february februar feb", "march märz mar",
                 "december dezember dec dez")  # fmt: skip
 _MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()}
 _RELATIVE = {"today": 0, "heute": 0, "tonight": 0, "tomorrow": 1, "morgen": 1, "übermorgen": 2}
-_LEADING = r"(?:\b(?:on|at|am|um|den|the|next|this|nächsten|diesen|,)\s+)*"
+_LEADING = r"(?:\b(?:on|at|am|um|den|the|next|this|nächsten|diesen|,)\s+){0,4}"
 _MONTH = "|".join(sorted(_MONTHS, key=len, reverse=True))
 
 _CLOCK = re.compile(
@@ -49,7 +49,7 @@ def read_sentence(text: str, now: datetime) -> Said:
     rest = " ".join(text.split())
     day, rest = _take_day(rest, now.date())
     clock, rest = _take_clock(rest)
-    name = re.sub(r"\s+([,.;])", r"\1", " ".join(rest.split())).strip(" ,;–-")
+    name = re.sub(r" ([,.;])", r"\1", " ".join(rest.split())).strip(" ,;–-")
     if day is None and clock is None:
         return Said(name)
     start = datetime.combine(day or now.date(), clock or time(12))

@@ -233,7 +233,7 @@ def _find_file(job: Job) -> PageResult:
 def _first_sentence(text: str) -> str:
     plain = re.sub(r"^ERROR:\s*|\x1b\[[0-9;]*m", "", text)
     # Addresses may hold credentials, such as ours of the proxy.
-    without_addresses = re.sub(r"\S+://\S+", "…", plain)
+    without_addresses = re.sub(r"(?<!\S)\S+://\S+", "…", plain)
     return without_addresses.partition(";")[0].partition("\n")[0][:200]
 
 

@@ -29,7 +29,7 @@ log = get_logger(__name__)
 NAME = "folder"
 VIDEO_ENDINGS = frozenset({".mp4", ".m4v", ".mov", ".webm", ".mkv", ".ts"})
 SIDE_CARS_AT_ONCE = 8
-_LINK = re.compile(r"<a\s[^>]*href=[\"']([^\"'>]+)[\"']", re.IGNORECASE)
+_LINK = re.compile(r"<a\s[^<>]*href=[\"']([^\"'>]+)[\"']", re.IGNORECASE)
 
 
 class SideCar(SourceModel):
