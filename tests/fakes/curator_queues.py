@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from pressbox.core.clock import utc_now
 from pressbox.curator.distil.activities import ClaimedText, DistilScope
 from pressbox.curator.feeds.domain import FeedToCrawl, Validators
-from pressbox.curator.ingest.ports import ClaimedEntry, EntrySource, FetchedEntry, FetchScope
+from pressbox.curator.ingest.ports import ClaimedEntry, EntrySource, FetchedEntry, FetchScope, SuspectFeed
 from pressbox.curator.library.contracts import EntryProgressState
 from pressbox.curator.library.domain import Distilled, DistilState, FetchState, ToDistil
-from pressbox.curator.library.leases import Lease, NextTurn
+from pressbox.curator.library.leases import Lease, NextTurn, was_alone
 from pressbox.curator.library.urls import host_of
 
 if TYPE_CHECKING:
@@ -50,10 +51,19 @@ class FakeCrawlQueue:
         return [feed for feed in self._world.feeds.values() if feed.due and self.leases.is_free(lease, feed.feed_id)]
 
     async def claim(self, lease: Lease, limit: int) -> Sequence[FeedToCrawl]:
-        claimed = self.due(lease)[:limit]
+        claimed = [feed for feed in self.due(lease) if feed.feed_id not in self.leases.owners][:limit]
         for feed in claimed:
             self.leases.take(lease, feed.feed_id)
         return [FeedToCrawl(feed.feed_id, feed.url, Validators()) for feed in claimed]
+
+    async def claim_suspect(self, lease: Lease) -> SuspectFeed | None:
+        left = (feed for feed in self.due(lease) if feed.feed_id in self.leases.owners)
+        feed = next(left, None)
+        if feed is None:
+            return None
+        killed, alone = was_alone(self.leases.owners[feed.feed_id]), replace(lease, alone=True)
+        self.leases.take(alone, feed.feed_id)
+        return SuspectFeed(FeedToCrawl(feed.feed_id, feed.url, Validators()), killed, alone)
 
     async def find_next(self, lease: Lease, patience: timedelta) -> NextTurn:
         return NextTurn(len(self.due(lease)), utc_now())
@@ -67,7 +77,8 @@ class FakeCrawlQueue:
     async def release(self, lease: Lease, feed_ids: Sequence[int], postponed: Mapping[int, datetime]) -> None:
         self.postponed.update(postponed)
         for feed_id in feed_ids:
-            self._world.feeds[feed_id].due = False
+            if feed_id in postponed:
+                self._world.feeds[feed_id].due = False
             self.leases.end(feed_id)
 
 

@@ -6,14 +6,19 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import text, update
+from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.db.database import Database
+from pressbox.core.errors import TransientError
 from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.distil.activities import DistilScope
 from pressbox.curator.distil.store import SqlDistilQueue
-from pressbox.curator.feeds.domain import Crawl
+from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
+from pressbox.curator.ingest.contracts import CrawlPageInput
+from pressbox.curator.ingest.fetcher import SET_ASIDE, FeedProber, HostRateLimiter
+from pressbox.curator.ingest.page_activities import CrawlPages
 from pressbox.curator.ingest.ports import ClaimedEntry, FetchedEntry, FetchScope
-from pressbox.curator.ingest.queues import SqlCrawlQueue, SqlFetchQueue
+from pressbox.curator.ingest.queues import SqlCrawlQueue, SqlFetchQueue, SqlHostRateLimits
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, Distilled
 from pressbox.curator.library.leases import Lease
 from pressbox.curator.library.rows import EntryRow, FeedRow
@@ -154,7 +159,8 @@ async def test_feeds_are_handed_out_once_and_stored_only_by_their_owner(rows: Ro
     pages = await asyncio.gather(*(queue.claim(Lease(f"worker {number}"), 2) for number in range(4)))
     assert sorted(feed.feed_id for page in pages for feed in page) == sorted(feeds)
     (page,) = [page for page in pages if page and page[0].feed_id == feeds[0]]
-    await lapse(database)
+    for number, one in enumerate(pages):
+        await queue.release(Lease(f"worker {number}"), [feed.feed_id for feed in one], {})
     taken = await queue.claim(Lease("other"), 10)
     assert len(taken) == 6
     late = await rows.feeds.store_crawl(page[0], read(entry(1)), policy, now, Lease("worker 0"))
@@ -165,6 +171,54 @@ async def test_feeds_are_handed_out_once_and_stored_only_by_their_owner(rows: Ro
     await rows.feeds.store_unchanged([(feed, Crawl(CrawlOutcome.UNCHANGED)) for feed in taken], policy, now)
     await queue.release(Lease("other"), feeds, {feeds[1]: now - HOUR})
     assert [feed.feed_id for feed in await queue.claim(Lease("next"), 10)] == [feeds[1], *feeds[2:]]
+
+
+async def test_feeds_that_nobody_gave_back_come_alone_and_one_that_killed_so_is_named(
+    rows: Rows, database: Database
+) -> None:
+    reader = await rows.user()
+    innocent, deadly, fresh = [await rows.feed(reader) for _ in range(3)]
+    queue, killed, second, third = SqlCrawlQueue(database), Lease("killed"), Lease("second"), Lease("third")
+    await queue.claim(killed, 2)
+    (other,) = await queue.claim(second, 10)
+    assert other.feed_id == fresh
+    assert await queue.claim_suspect(second) is None
+    await rows.feeds.store_crawl(other, read(entry(1)), CuratorPolicy(), NOW, second)
+    await queue.release(second, [fresh], {})
+    await lapse(database)
+    one = await queue.claim_suspect(second)
+    assert one is not None
+    assert (one.feed.feed_id, one.killed) == (innocent, False)
+    assert (await rows.feeds.store_crawl(one.feed, read(entry(1)), CuratorPolicy(), NOW, killed)).created == 0
+    assert (await rows.feeds.store_crawl(one.feed, read(entry(1)), CuratorPolicy(), NOW, one.lease)).created == 1
+    await queue.release(one.lease, [innocent], {})
+    one = await queue.claim_suspect(second)
+    assert one is not None
+    assert (one.feed.feed_id, one.killed) == (deadly, False)
+    await lapse(database)
+    again = await queue.claim_suspect(third)
+    assert again is not None
+    assert (again.feed.feed_id, again.killed) == (deadly, True)
+    await rows.feeds.store_crawl(again.feed, SET_ASIDE, CuratorPolicy(), NOW, again.lease)
+    await queue.release(again.lease, [deadly], {})
+    state = await rows.state(deadly)
+    assert (state.reason, state.next_crawl_at) == (SET_ASIDE.reason, None)
+    assert not await queue.claim(Lease("fourth"), 10)
+    assert await queue.claim_suspect(Lease("fourth")) is None
+
+
+async def test_what_ends_in_an_error_killed_nobody(rows: Rows, database: Database) -> None:
+    class Away:
+        async def crawl(self, feed: FeedToCrawl) -> Crawl:
+            raise TransientError("Our own parts are away.")
+
+    feed_id = await rows.feed(await rows.user())
+    queue = SqlCrawlQueue(database)
+    limiter = HostRateLimiter(SqlHostRateLimits(database), lambda: NOW)
+    pages = CrawlPages(queue, FeedProber(rows.feeds, Away(), limiter))
+    with pytest.raises(TransientError):
+        await ActivityEnvironment().run(pages.crawl_due_feeds, CrawlPageInput())
+    assert [feed.feed_id for feed in await queue.claim(Lease("next"), 10)] == [feed_id]
 
 
 async def test_summaries_are_handed_out_once_and_a_poisoned_text_comes_alone(rows: Rows, database: Database) -> None:

@@ -122,6 +122,8 @@ class Crawl:
     not_before: datetime | None = None
     # It was not asked: others of its host come first. The feed has no fault, and comes at `not_before`.
     postponed: bool = False
+    # It breaks our own process: not crawled again until somebody asks for it.
+    set_aside: bool = False
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from pressbox.curator.distil.activities import DistilQueue, DistilScope, DistilS
 from pressbox.curator.ingest.contracts import (
     CrawlFeedInput,
     CrawlFeedResult,
+    CrawlsBegun,
     DueWork,
     DueWorkInput,
     EntriesToFetch,
@@ -34,7 +35,14 @@ from pressbox.curator.ingest.contracts import (
     ProbeFeedsResult,
     ReopenInput,
 )
-from pressbox.curator.ingest.fetcher import UNSTORABLE, ArticleFetcher, FeedProber, FetchFailure, HostRateLimiter
+from pressbox.curator.ingest.fetcher import (
+    SET_ASIDE,
+    UNSTORABLE,
+    ArticleFetcher,
+    FeedProber,
+    FetchFailure,
+    HostRateLimiter,
+)
 from pressbox.curator.ingest.ports import Crawler, CrawlQueue, Feeds, FetchQueue, FetchScope, FetchStore
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, ExtractionRule
@@ -44,6 +52,8 @@ from pressbox.curator.search.ports import EmbeddingStore, IndexStore
 from pressbox.curator.text.plain_text import shorten
 
 LONGEST_REASON = 500
+# A feed that was begun so often and never ended kills whoever reads it.
+MOST_DEATHS = 2
 
 
 class CrawlActivities:
@@ -92,9 +102,20 @@ class CrawlActivities:
         feeds = await self._feeds.load_to_crawl([input.feed_id])
         if not feeds:
             raise NotFoundError(f"There is no feed {input.feed_id}.", feed_id=input.feed_id)
-        async with Heartbeat():
-            crawl = await self._prober.crawl(feeds[0], input.policy)
-            stored = await self._prober.store(feeds[0], crawl, input.policy)
+        async with ResumableHeartbeat(CrawlsBegun()) as heartbeat:
+            before = heartbeat.cursor
+            if before.times >= MOST_DEATHS:
+                crawl = SET_ASIDE
+                stored = await self._prober.store(feeds[0], crawl, input.policy)
+            else:
+                heartbeat.advance(CrawlsBegun(times=before.times + 1))
+                try:
+                    crawl = await self._prober.crawl(feeds[0], input.policy)
+                    stored = await self._prober.store(feeds[0], crawl, input.policy)
+                except BaseException:
+                    # Whoever lives to see it end was not killed by it.
+                    heartbeat.advance(before)
+                    raise
         return CrawlFeedResult(
             feed_id=stored.feed_id,
             feed_name=shorten(await self._feeds.load_name(stored.feed_id)),

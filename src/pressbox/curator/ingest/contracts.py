@@ -128,6 +128,12 @@ class ProbeFeedsResult(Contract):
     created: int = 0
 
 
+class CrawlsBegun(Contract):
+    """How often a crawl of one feed was begun and never ended, this one included."""
+
+    times: int = 0
+
+
 class CrawlPageInput(Contract):
     """A page of feeds that are due, whichever they are. One that `lingers` waits for feeds that are due soon."""
 

@@ -47,7 +47,7 @@ class NextCrawl:
 
 def plan_next_crawl(known: CrawlRhythm, crawl: Crawl, policy: CuratorPolicy, now: datetime) -> NextCrawl:
     """Plan the next crawl. After a failure the interval stays, and only the next time moves."""
-    if crawl.outcome is CrawlOutcome.GONE:
+    if crawl.outcome is CrawlOutcome.GONE or crawl.set_aside:
         return NextCrawl(None, known.interval)
     if crawl.outcome.failed:
         wait = _backoff(known, crawl.outcome, policy)

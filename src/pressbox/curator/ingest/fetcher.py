@@ -66,6 +66,14 @@ UNSTATED_PAUSE = timedelta(minutes=1)
 _OVERLOADED = 503
 
 
+# What is stored of a feed that kills whoever reads it.
+SET_ASIDE = Crawl(
+    CrawlOutcome.NOT_A_FEED,
+    reason="Reading this feed made the worker crash twice, so it is left alone.",
+    set_aside=True,
+)
+
+
 @dataclass(frozen=True)
 class Probed:
     """What became of a page of feeds. `postponed` had no turn; `unstored` could not be stored at all."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 
 from temporalio import activity
 
@@ -11,12 +12,13 @@ from pressbox.core.errors import TransientError
 from pressbox.core.temporal.calls import call_with
 from pressbox.core.temporal.heartbeat import ResumableHeartbeat
 from pressbox.core.temporal.options import PAGES
+from pressbox.curator.feeds.domain import FeedToCrawl
 from pressbox.curator.ingest.contracts import CrawledPage, CrawlPageInput, FetchedPage, FetchPageInput
-from pressbox.curator.ingest.fetcher import ArticleFetcher, FeedProber, FetchFailure
+from pressbox.curator.ingest.fetcher import SET_ASIDE, ArticleFetcher, FeedProber, FetchFailure, Probed
 from pressbox.curator.ingest.ports import ClaimedEntry, CrawlQueue, FetchedEntry, FetchQueue, FetchScope
 from pressbox.curator.library.contracts import heavy_queue
 from pressbox.curator.library.domain import CuratorPolicy
-from pressbox.curator.library.leases import Lease, current_lease, has_worked_for, kept, pause_until
+from pressbox.curator.library.leases import LEASE, Lease, current_lease, has_worked_for, kept, pause_until
 
 # Connections of one process, for all its pages together.
 PAGES_AT_ONCE = 64
@@ -53,12 +55,26 @@ class CrawlPages:
     async def _crawl_page(
         self, lease: Lease, input: CrawlPageInput, heartbeat: ResumableHeartbeat[CrawledPage]
     ) -> bool:
-        feeds = await self._queue.claim(lease, input.limit)
+        feeds: Sequence[FeedToCrawl] = await self._queue.claim(lease, input.limit)
+        killed = False
+        # Of all shards one tries suspects, one after the other: what dies with a suspect must not be another suspect.
+        if not feeds and input.lingers:
+            suspect = await self._queue.claim_suspect(lease)
+            if suspect is not None:
+                lease, feeds, killed = suspect.lease, [suspect.feed], suspect.killed
         if not feeds:
             return False
         ids = [feed.feed_id for feed in feeds]
-        async with kept(lease, ids, self._queue.renew):
-            probed = await self._prober.probe(feeds, input.policy, lease)
+        try:
+            async with kept(lease, ids, self._queue.renew):
+                probed = await self._probe(feeds, input.policy, lease, killed=killed)
+        except BaseException as error:
+            # Whoever lives to see it end was not killed by it. What no other try mends waits, and the next page is not
+            # to blame.
+            hopeless = isinstance(error, Exception) and not isinstance(error, TransientError)
+            with suppress(TransientError):
+                await self._queue.release(lease, ids, dict.fromkeys(ids, utc_now() + LEASE) if hopeless else {})
+            raise
         # One that could not be stored at all would be claimed again at once: it waits until its lease is over.
         given_back = [feed_id for feed_id in ids if feed_id not in probed.unstored]
         await self._queue.release(lease, given_back, probed.postponed)
@@ -72,6 +88,13 @@ class CrawlPages:
             )
         )
         return True
+
+    async def _probe(
+        self, feeds: Sequence[FeedToCrawl], policy: CuratorPolicy, lease: Lease, *, killed: bool
+    ) -> Probed:
+        if killed:
+            return Probed([await self._prober.store(feed, SET_ASIDE, policy, lease) for feed in feeds], 0, {})
+        return await self._prober.probe(feeds, policy, lease)
 
 
 class FetchPages:

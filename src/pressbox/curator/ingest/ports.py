@@ -82,10 +82,25 @@ class Feeds(Protocol):
     async def load_name(self, feed_id: int) -> str: ...
 
 
+@dataclass(frozen=True)
+class SuspectFeed:
+    """A feed at which a process died, with others or, when it `killed`, alone. `lease` is the one to store it by."""
+
+    feed: FeedToCrawl
+    killed: bool
+    lease: Lease
+
+
 class CrawlQueue(Protocol):
     """Feeds that are due, shared by all workers."""
 
-    async def claim(self, lease: Lease, limit: int) -> Sequence[FeedToCrawl]: ...
+    async def claim(self, lease: Lease, limit: int) -> Sequence[FeedToCrawl]:
+        """Hand out feeds that are due, without those that somebody began with and never gave back."""
+        ...
+
+    async def claim_suspect(self, lease: Lease) -> "SuspectFeed | None":
+        """Hand out one of the others, to be crawled alone."""
+        ...
 
     async def find_next(self, lease: Lease, patience: timedelta) -> NextTurn:
         """Count the feeds that nobody crawls and that are due within `patience`, and say when the first is."""

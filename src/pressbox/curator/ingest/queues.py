@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -15,24 +15,28 @@ from pressbox.curator.feeds.domain import FeedToCrawl, Validators
 from pressbox.curator.ingest.domain import is_video
 from pressbox.curator.ingest.fetch_store import announce, put_article, put_failure
 from pressbox.curator.ingest.fetcher import LONGEST_WAIT
-from pressbox.curator.ingest.ports import ClaimedEntry, EntrySource, FetchedEntry, FetchScope
+from pressbox.curator.ingest.ports import ClaimedEntry, EntrySource, FetchedEntry, FetchScope, SuspectFeed
 from pressbox.curator.library.domain import load_rules
-from pressbox.curator.library.leases import Lease, NextTurn, is_free
+from pressbox.curator.library.leases import Lease, NextTurn, is_free, was_alone
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore, refresh_shown_hash
 
 # Statements are put together from constants only, hence S608.
 # Without a state the feed was never crawled. A feed that is gone has no next time until somebody makes it due.
 _WANTED = "f.paused_at IS NULL AND EXISTS (SELECT FROM curator.subscriptions AS r WHERE r.feed_id = f.id)"
+# Whoever ends in peace gives its feeds back, so an owner that is left over died with its feeds or was cut off.
 _CLAIM_FEEDS = text(f"""
     WITH chosen AS (
-        SELECT f.id FROM curator.feeds AS f LEFT JOIN curator.feed_state AS s ON s.feed_id = f.id
+        SELECT f.id, f.lease_owner AS former
+        FROM curator.feeds AS f LEFT JOIN curator.feed_state AS s ON s.feed_id = f.id
         WHERE {_WANTED} AND (s.feed_id IS NULL OR s.next_crawl_at <= now()) AND {is_free("f")}
+            AND (f.lease_owner IS NOT NULL) = :suspects
         ORDER BY s.next_crawl_at NULLS FIRST, f.id LIMIT :limit FOR UPDATE OF f SKIP LOCKED
     )
-    UPDATE curator.feeds AS f SET lease_owner = :owner, lease_until = now() + :lease
+    UPDATE curator.feeds AS f SET lease_owner = :taker, lease_until = now() + :lease
     FROM chosen AS c LEFT JOIN curator.feed_state AS s ON s.feed_id = c.id WHERE f.id = c.id
-    RETURNING f.id, f.url, f.interval_seconds, f.entry_limit, s.etag, s.last_modified, s.content_hash, s.last_read_at
+    RETURNING f.id, f.url, f.interval_seconds, f.entry_limit, s.etag, s.last_modified, s.content_hash, s.last_read_at,
+        coalesce(c.former, '')
 """).bindparams(bindparam("lease", type_=Interval))  # noqa: S608
 _NEXT_FEED = text(f"""
     SELECT count(*), min(coalesce(s.next_crawl_at, now()))
@@ -60,9 +64,21 @@ _POSTPONE = text("""
 
 class SqlCrawlQueue(SqlStore):
     async def claim(self, lease: Lease, limit: int) -> Sequence[FeedToCrawl]:
+        return [feed for feed, _ in await self._claim(lease, lease, limit, suspects=False)]
+
+    async def claim_suspect(self, lease: Lease) -> SuspectFeed | None:
+        alone = replace(lease, alone=True)
+        claimed = await self._claim(lease, alone, 1, suspects=True)
+        return next((SuspectFeed(feed, was_alone(former), alone) for feed, former in claimed), None)
+
+    async def _claim(
+        self, lease: Lease, taker: Lease, limit: int, *, suspects: bool
+    ) -> Sequence[tuple[FeedToCrawl, str]]:
+        """Claim feeds for the taker, with their former owners."""
+        values = lease.values | {"taker": taker.owner, "limit": limit, "suspects": suspects}
         async with self._database.unit_of_work() as work:
-            rows = (await work.session.execute(_CLAIM_FEEDS, lease.values | {"limit": limit})).tuples().all()
-        return [
+            rows = (await work.session.execute(_CLAIM_FEEDS, values)).tuples().all()
+        found = [
             FeedToCrawl(
                 feed_id=feed_id,
                 url=url,
@@ -71,8 +87,9 @@ class SqlCrawlQueue(SqlStore):
                 interval=None if seconds is None else timedelta(seconds=seconds),
                 entry_limit=entry_limit,
             )
-            for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash, last_read_at in sorted(rows)
+            for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash, last_read_at, _ in rows
         ]
+        return sorted(zip(found, (row[-1] for row in rows), strict=True), key=lambda claimed: claimed[0].feed_id)
 
     async def find_next(self, lease: Lease, patience: timedelta) -> NextTurn:
         values = {"work": lease.values["work"], "owner": lease.owner, "patience": patience}

@@ -20,6 +20,7 @@ from pressbox.core.temporal.later import try_later
 LEASE = timedelta(seconds=60)
 # Well before the end, so that one renewal may fail.
 RENEWED_EVERY = timedelta(seconds=20)
+_ALONE = "!"
 
 
 @dataclass(frozen=True)
@@ -30,16 +31,23 @@ class Lease:
     attempt: int = 1
     step: str = ""
     length: timedelta = LEASE
+    # The row that is leased is the only one at work here: if the process dies, this one killed it.
+    alone: bool = False
 
     @property
     def owner(self) -> str:
         # As many digits as it takes, so that owners compare like their steps and attempts.
-        return f"{self.work}/{self.step.zfill(9)}/{self.attempt:09d}"
+        return f"{self.work}/{self.step.zfill(9)}/{self.attempt:09d}{_ALONE if self.alone else ''}"
 
     @property
     def values(self) -> dict[str, object]:
         """The parameters of `is_free` and of statements that lease."""
         return {"work": f"{self.work}/", "owner": self.owner, "lease": self.length}
+
+
+def was_alone(owner: str) -> bool:
+    """Whether this former owner tried its row alone."""
+    return owner.endswith(_ALONE)
 
 
 def is_free(table: str) -> str:
