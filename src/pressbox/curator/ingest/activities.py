@@ -112,8 +112,8 @@ class CrawlActivities:
                 try:
                     crawl = await self._prober.crawl(feeds[0], input.policy)
                     stored = await self._prober.store(feeds[0], crawl, input.policy)
+                # Whoever lives to see it end was not killed by it.
                 except BaseException:
-                    # Whoever lives to see it end was not killed by it.
                     heartbeat.advance(before)
                     raise
         return CrawlFeedResult(

@@ -68,9 +68,9 @@ class CrawlPages:
         try:
             async with kept(lease, ids, self._queue.renew):
                 probed = await self._probe(feeds, input.policy, lease, killed=killed)
+        # Whoever lives to see it end was not killed by it.
         except BaseException as error:
-            # Whoever lives to see it end was not killed by it. What no other try mends waits, and the next page is not
-            # to blame.
+            # What no other try mends waits, and the next page is not to blame.
             hopeless = isinstance(error, Exception) and not isinstance(error, TransientError)
             with suppress(TransientError):
                 await self._queue.release(lease, ids, dict.fromkeys(ids, utc_now() + LEASE) if hopeless else {})
