@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from pressbox.footy.domain.fixtures import FixtureStatus, League, ObservedFixture, Team
-from pressbox.footy.domain.goals import Comparison, GoalDetail, Observation, Score, Sighting, StoredGoal
+from pressbox.footy.domain.goals import Comparison, GoalDetail, Observation, PlayedMinute, Score, Sighting, StoredGoal
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
 
@@ -62,7 +62,8 @@ def stored(
 
 
 def poll(known: list[StoredGoal], fixture: ObservedFixture, looked: int | None = None) -> Comparison:
-    return compare(known, {}, fixture, "run", NOW, POLICY, looked)
+    last = None if looked is None else PlayedMinute(looked)
+    return compare(known, {}, fixture, "run", NOW, POLICY, last)
 
 
 def sightings(result: Comparison) -> dict[str, Sighting]:
@@ -141,10 +142,89 @@ def test_a_goal_of_a_minute_after_the_last_look_is_another_goal() -> None:
     assert ([one.event_id for one in result.missed], len(result.created)) == (["g"], 1)
 
 
-def test_a_goal_after_the_score_fell_is_another_goal_even_in_the_next_minute() -> None:
-    for player in (9, 4):
-        result = poll([stored("g", observation(10), drops=1)], observed(observation(11, player)), looked=11)
-        assert ([one.event_id for one in result.missed], len(result.created)) == (["g"], 1)
+@pytest.mark.parametrize(("minute", "player"), [(11, 4), (12, 4), (12, 9)])
+def test_a_goal_after_the_score_fell_is_another_goal_even_in_the_next_minute(minute: int, player: int) -> None:
+    result = poll([stored("g", observation(10), drops=1)], observed(observation(minute, player)), looked=11)
+    assert ([one.event_id for one in result.missed], len(result.created)) == (["g"], 1)
+
+
+@pytest.mark.parametrize("minute", [9, 11])
+def test_a_goal_that_one_poll_lacked_and_the_next_has_a_minute_off_is_the_same(minute: int) -> None:
+    """Nobody scores again within a minute."""
+    result = poll([stored("g", observation(10), drops=1)], observed(observation(minute)), looked=11)
+    assert (sightings(result), result.created, result.missed) == ({"g": Sighting.CORRECTED}, (), ())
+
+
+def test_a_second_row_of_a_goal_makes_none_while_a_row_of_the_other_side_is_missing() -> None:
+    twice = observed(observation(23), observation(24), score=(1, 1))
+    assert [one.observation.minute for one in poll([], twice).created] == [23]
+    result = poll([stored("g", observation(23))], twice, looked=24)
+    assert (sightings(result), result.created) == ({"g": Sighting.UNCHANGED}, ())
+
+
+def test_a_second_row_makes_no_goal_when_one_poll_lacked_the_first() -> None:
+    result = poll([stored("g", observation(23), drops=1)], observed(observation(23), observation(24), score=(1, 0)))
+    assert (sightings(result), result.created) == ({"g": Sighting.UNCHANGED}, ())
+
+
+def test_two_goals_of_one_player_in_one_minute_are_two_if_the_score_says_so() -> None:
+    twice = observed(observation(23), observation(23))
+    assert len(poll([stored("g", observation(23))], twice, looked=23).created) == 1
+    known = [stored("a", observation(23), (1, 0)), stored("b", observation(23), (2, 0))]
+    assert sightings(poll(known, twice, looked=60)) == {"a": Sighting.UNCHANGED, "b": Sighting.UNCHANGED}
+
+
+def test_an_entry_that_is_listed_twice_is_one_goal_while_the_score_has_another() -> None:
+    twice = observed(observation(23), observation(23), score=(2, 0))
+    assert poll([stored("g", observation(23))], twice, looked=60).created == ()
+    other = [stored("g", observation(23)), stored("o", observation(24, 5), (2, 0))]
+    assert poll(other, twice, looked=24).created == ()
+
+
+def test_namesakes_without_ids_are_two_players() -> None:
+    one, other = (replace(observation(23), player_id=None, player_name=name) for name in ("A. Silva", "B. Silva"))
+    result = poll([stored("g", one)], observed(one, other), looked=23)
+    assert sightings(result) == {"g": Sighting.UNCHANGED}
+    assert [new.observation.player_name for new in result.created] == ["B. Silva"]
+    spelled = replace(one, player_name="André Silva")
+    assert sightings(poll([stored("g", one)], observed(spelled))) == {"g": Sighting.CORRECTED}
+
+
+@pytest.mark.parametrize(("looked", "extra"), [(PlayedMinute(90, 4), 5), (PlayedMinute(90), 5)])
+def test_a_goal_after_another_that_went_in_stoppage_time_is_another_goal(looked: PlayedMinute, extra: int) -> None:
+    known = [stored("g", observation(90, extra=2))]
+    result = compare(known, {}, observed(observation(90, 4, extra=extra)), "run", NOW, POLICY, looked)
+    assert ([one.event_id for one in result.missed], len(result.created)) == (["g"], 1)
+
+
+KICK = replace(observation(120, 7, detail=GoalDetail.PENALTY), extra=1)
+
+
+@pytest.mark.parametrize("penalties", [(3, 2), None])
+def test_kicks_that_the_score_counts_are_no_goals(penalties: tuple[int, int] | None) -> None:
+    kicks = [replace(KICK, player_id=70 + number, extra=number) for number in range(1, 4)]
+    kicks += [replace(KICK, team_id=AWAY.id, player_id=80 + number, extra=number) for number in range(1, 3)]
+    counted = observed(observation(113), *kicks, score=(4, 2), status="P")
+    result = poll([stored("g", observation(113))], replace(counted, penalties=penalties), looked=120)
+    assert (sightings(result), result.created) == ({"g": Sighting.UNCHANGED}, ())
+
+
+def test_a_penalty_in_the_last_minute_that_is_listed_during_the_shoot_out_is_a_goal() -> None:
+    late = observed(observation(113), KICK, score=(2, 0), status="P")
+    result = poll([stored("g", observation(113))], replace(late, penalties=(2, 2)), looked=120)
+    assert [new.observation.minute for new in result.created] == [121]
+
+
+def test_a_goal_that_is_named_and_moved_to_its_side_at_once_is_the_same() -> None:
+    result = poll([stored("g", observation(50, None))], observed(observation(50, team=AWAY), score=(1, 0)))
+    assert ([one.event_id for one in result.seen], result.created) == (["g"], ())
+
+
+def test_a_goal_of_the_wrong_side_does_not_keep_one_that_was_taken_away() -> None:
+    wrong = observed(observation(26, 4, AWAY), score=(1, 0))
+    assert [one.event_id for one in poll([stored("g", observation(23), drops=1)], wrong).missed] == ["g"]
+    lacking = observed(score=(1, 0))
+    assert poll([stored("g", observation(23, team=AWAY), (0, 1))], lacking).missed == ()
 
 
 def test_stoppage_time_that_is_added_later_is_a_correction() -> None:
@@ -237,9 +317,16 @@ def test_a_removed_goal_that_returns_within_the_grace_is_restored() -> None:
     assert (len(result.created), result.seen) == (1, ())
 
 
-def test_a_goal_a_minute_after_a_disallowed_one_is_a_new_one() -> None:
-    result = poll([stored("g", observation(10), removed=timedelta(minutes=1))], observed(observation(11)))
+@pytest.mark.parametrize(("minute", "player"), [(11, 4), (12, 9)])
+def test_a_goal_after_a_disallowed_one_is_a_new_one(minute: int, player: int) -> None:
+    result = poll([stored("g", observation(10), removed=timedelta(minutes=1))], observed(observation(minute, player)))
     assert (len(result.created), result.seen, result.missed) == (1, (), ())
+
+
+@pytest.mark.parametrize("minute", [9, 11])
+def test_a_removed_goal_returns_a_minute_off(minute: int) -> None:
+    result = poll([stored("g", observation(10), removed=timedelta(minutes=1))], observed(observation(minute)))
+    assert (sightings(result), result.created) == ({"g": Sighting.RESTORED}, ())
 
 
 @pytest.mark.parametrize(

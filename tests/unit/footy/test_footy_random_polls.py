@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from pressbox.footy.domain.fixture_parser import parse_fixture
-from pressbox.footy.domain.goals import Comparison, GoalDetail, Observation
+from pressbox.footy.domain.goals import Comparison, GoalDetail, Observation, PlayedMinute
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
 from tests.fakes.goal_ledger import Ledger
@@ -221,7 +221,9 @@ class MatchDay(RuleBasedStateMachine):
     def _compare(self, raw: dict[str, Any], run_id: str) -> Comparison:
         now = KICKOFF + timedelta(seconds=30 * self.runs)
         known = list(self.ledger.goals.values())
-        result = compare(known, self.ledger.sequences, parse_fixture(raw), run_id, now, POLICY, self.looked)
+        result = compare(
+            known, self.ledger.sequences, parse_fixture(raw), run_id, now, POLICY, PlayedMinute(self.looked)
+        )
         self.ledger.apply(result, run_id, now)
         return result
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pressbox.footy.domain.fixture_parser import parse_fixture
+from pressbox.footy.domain.goals import PlayedMinute
 from pressbox.footy.domain.matching import compare
 from pressbox.footy.domain.policy import FootyPolicy
 from tests.fakes.goal_ledger import Ledger
@@ -31,7 +32,7 @@ def follow(match: Match, dead: tuple[float, float] = (0.0, 0.0)) -> Ledger:
         result = compare(known, ledger.sequences, parse_fixture(raw), run_id, now, POLICY, looked)
         ledger.apply(result, run_id, now)
         ledger.start_searches()
-        looked = raw["fixture"]["status"]["elapsed"]
+        looked = PlayedMinute(raw["fixture"]["status"]["elapsed"])
         assert len(ledger.searches) <= match.count_scored(moment), f"a search for a goal that never was, at {moment}"
         confirmed = [one for one in ledger.present() if ledger.goals[one].monitor_complete]
         # What was taken away while nobody looked stands for the next two polls.

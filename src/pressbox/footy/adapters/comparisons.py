@@ -23,7 +23,7 @@ from pressbox.footy.adapters.goal_writer import write_comparisons
 from pressbox.footy.adapters.match_notices import tell_of_progress
 from pressbox.footy.adapters.rows import FixtureRow, FixtureSnapshotRow, GoalRow, GoalRunRow, MonitorRunRow
 from pressbox.footy.domain.fixtures import ObservedFixture, Stage
-from pressbox.footy.domain.goals import Comparison, GoalDetail, Score, Sighting, StoredGoal
+from pressbox.footy.domain.goals import Comparison, GoalDetail, PlayedMinute, Score, Sighting, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.ports.storage import FixtureDecision, RawFixture, UncomparedFixture
 
@@ -107,7 +107,7 @@ class SqlComparisons:
 
     async def load_uncompared(self, run_id: str, limit: int) -> Sequence[UncomparedFixture]:
         statement = (
-            select(FixtureRow.id, FixtureRow.version, FixtureRow.elapsed, FixtureSnapshotRow.raw)
+            select(FixtureRow.id, FixtureRow.version, FixtureRow.elapsed, FixtureRow.extra, FixtureSnapshotRow.raw)
             .join(FixtureSnapshotRow, FixtureSnapshotRow.fixture_id == FixtureRow.id)
             .where(
                 FixtureRow.stage == Stage.ACTIVE,
@@ -121,7 +121,7 @@ class SqlComparisons:
             # One database snapshot for both statements: goals newer than the version would hide a conflict.
             await work.session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
             found = (await work.session.execute(statement)).tuples().all()
-            goals = await _load_goals(work.session, [number for number, _, _, _ in found])
+            goals = await _load_goals(work.session, [number for number, *_ in found])
         return [
             UncomparedFixture(
                 fixture_id=number,
@@ -129,9 +129,9 @@ class SqlComparisons:
                 raw=raw,
                 goals=[goal for _, goal in goals[number]],
                 sequences=_highest_sequences(row for row, _ in goals[number]),
-                looked=looked,
+                looked=None if elapsed is None else PlayedMinute(elapsed, extra),
             )
-            for number, version, looked, raw in found
+            for number, version, elapsed, extra, raw in found
         ]
 
     async def load_snapshots(self, run_id: str, after: int, limit: int) -> Sequence[tuple[int, RawFixture]]:

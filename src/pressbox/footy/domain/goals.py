@@ -54,6 +54,18 @@ class Cancellation:
 
 
 @dataclass(frozen=True)
+class PlayedMinute:
+    """A minute of the match; `extra` is None before stoppage time, and while the API does not tell it."""
+
+    elapsed: int
+    extra: int | None = None
+
+    @property
+    def minute(self) -> int:
+        return self.elapsed + (self.extra or 0)
+
+
+@dataclass(frozen=True)
 class Score:
     """The score after a goal, counted along the list of goals."""
 

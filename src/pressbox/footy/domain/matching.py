@@ -17,7 +17,15 @@ from datetime import datetime
 
 from pressbox.footy.domain.assignment import cheapest_pairs
 from pressbox.footy.domain.disallowed import find_disallowed
-from pressbox.footy.domain.evidence import REPEAT_MINUTES, drop_excess, is_near, merge_repeats, same_scorer
+from pressbox.footy.domain.evidence import (
+    AGAIN_MINUTES,
+    REPEAT_MINUTES,
+    drop_excess,
+    is_listed_again,
+    is_near,
+    merge_repeats,
+    same_scorer,
+)
 from pressbox.footy.domain.fixtures import ObservedFixture, Stage
 from pressbox.footy.domain.goals import (
     UNKNOWN_PLAYER,
@@ -25,6 +33,7 @@ from pressbox.footy.domain.goals import (
     MissedGoal,
     NewGoal,
     Observation,
+    PlayedMinute,
     Score,
     SeenGoal,
     Sighting,
@@ -33,6 +42,7 @@ from pressbox.footy.domain.goals import (
 )
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.running_score import Listed, count_scores, count_scores_among_all
+from pressbox.footy.domain.shoot_outs import leave_out_kicks
 
 # What a missed goal and a new goal cost each; a removed goal that stays removed costs nothing.
 ALONE = 50.0
@@ -58,7 +68,7 @@ def compare(
     run_id: str,
     now: datetime,
     policy: FootyPolicy,
-    looked: int | None = None,
+    looked: PlayedMinute | None = None,
 ) -> Comparison:
     """Comparing the same answer twice in a run changes nothing: registers are sets of run ids.
 
@@ -67,12 +77,14 @@ def compare(
     present = [goal for goal in stored if goal.removed_at is None]
     if observed.events is None:
         return Comparison(distrusted="The answer has no list of events.", problems=observed.problems)
+    observed = leave_out_kicks(observed, present)
     returning = [
         goal for goal in stored if goal.removed_at is not None and now - goal.removed_at <= policy.removal_grace
     ]
     seen, pairs = _weigh(observed, [*present, *returning], looked, policy.minute_tolerance)
     seen = _leave_out_repeats(observed, present, seen, pairs, looked)
     pairs += _pair_corrected(observed, present, seen, pairs, looked)
+    pairs += _pair_across(observed, present, seen, pairs)
     taken = {found.place for _, found in pairs}
     paired = {goal.event_id for goal, _ in pairs}
     unseen = [goal for goal in present if goal.event_id not in paired]
@@ -108,10 +120,10 @@ def minutes_apart(stored: StoredGoal, goal: Observation) -> int:
 
 
 def _weigh(
-    observed: ObservedFixture, goals: Sequence[StoredGoal], looked: int | None, tolerance: int
+    observed: ObservedFixture, goals: Sequence[StoredGoal], looked: PlayedMinute | None, tolerance: int
 ) -> tuple[list[Listed], list[tuple[StoredGoal, Listed]]]:
     """The entries that count, and the goals that they are."""
-    seen = count_scores(observed, merge_repeats(observed))
+    seen = count_scores(observed, merge_repeats(observed, goals, looked))
     pairs = _pair(goals, seen, tolerance, looked)
     known = {found.place: goal for goal, found in pairs}
     rows = [found.goal for found in seen]
@@ -127,7 +139,7 @@ def _leave_out_repeats(
     present: Sequence[StoredGoal],
     seen: Sequence[Listed],
     pairs: Sequence[tuple[StoredGoal, Listed]],
-    looked: int | None,
+    looked: PlayedMinute | None,
 ) -> list[Listed]:
     """Leave out a second entry of a known goal that only seems to count because another goal is not listed."""
     paired, taken = {goal.event_id for goal, _ in pairs}, {found.place for _, found in pairs}
@@ -142,8 +154,13 @@ def _leave_out_repeats(
             one.place
             for one in listed
             if one.place not in taken
-            and not _is_later(one.goal, looked)
-            and any(found.place in taken and is_near(one.goal, found.goal, REPEAT_MINUTES) for found in listed)
+            and (
+                is_listed_again(one.goal, [found.goal for found in seen], taken)
+                or (
+                    not _is_later(one.goal, looked)
+                    and any(found.place in taken and is_near(one.goal, found.goal, REPEAT_MINUTES) for found in listed)
+                )
+            )
         ]
         if score is not None and unlisted:
             left_out |= set(repeats[: max(len(listed) + unlisted - score, 0)])
@@ -155,7 +172,7 @@ def _pair_corrected(
     present: Sequence[StoredGoal],
     seen: Sequence[Listed],
     pairs: Sequence[tuple[StoredGoal, Listed]],
-    looked: int | None,
+    looked: PlayedMinute | None,
 ) -> list[tuple[StoredGoal, Listed]]:
     """Pair what is left where the score has no room for both, however far the minute moved."""
     paired = {goal.event_id for goal, _ in pairs}
@@ -174,10 +191,39 @@ def _pair_corrected(
             (_distance(goal, one.goal), goals.index(goal), one.place)
             for goal in goals
             for one in rest
-            if not _is_later(one.goal, looked) or _is_moved(goal, one.goal, observed)
+            if not (_is_later(one.goal, looked) or _is_swapped(goal, one.goal, looked))
+            or _is_moved(goal, one.goal, observed)
         )
         corrected += _take_cheapest(costs, goals, {one.place: one for one in rest}, len(goals) + len(rest) - room)
     return corrected
+
+
+def _pair_across(
+    observed: ObservedFixture,
+    present: Sequence[StoredGoal],
+    seen: Sequence[Listed],
+    pairs: Sequence[tuple[StoredGoal, Listed]],
+) -> list[tuple[StoredGoal, Listed]]:
+    """Pair what is left of one minute on two sides, if the score has no room for a goal there or for an entry here."""
+    paired, taken = {goal.event_id for goal, _ in pairs}, {found.place for _, found in pairs}
+    across: list[tuple[StoredGoal, Listed]] = []
+    for goal in present:
+        score = observed.score_of(goal.team_id)
+        listed = sum(one.goal.team_id == goal.team_id for one in seen)
+        others = [one for one in seen if one.goal.team_id != goal.team_id]
+        other_score = None if score is None or not others else observed.score_of(others[0].goal.team_id)
+        if goal.event_id in paired or goal.drop_runs or score is None or other_score is None:
+            continue
+        if listed < score and len(others) <= other_score:
+            continue
+        other = next(
+            (one for one in others if one.place not in taken and minutes_apart(goal, one.goal) == 0),
+            None,
+        )
+        if other is not None:
+            taken.add(other.place)
+            across.append((goal, other))
+    return across
 
 
 def _take_cheapest(
@@ -209,9 +255,17 @@ def _is_moved(stored: StoredGoal, goal: Observation, observed: ObservedFixture) 
     )
 
 
-def _is_later(goal: Observation, looked: int | None) -> bool:
+def _is_swapped(stored: StoredGoal, goal: Observation, looked: PlayedMinute | None) -> bool:
+    """Whether it is another goal of a stoppage time that the API does not count: minutes later, by another player."""
+    uncounted = looked is not None and looked.extra is None and looked.elapsed == stored.elapsed == goal.elapsed
+    return uncounted and _differ(stored, goal) and (goal.extra or 0) - (stored.extra or 0) >= REPEAT_MINUTES
+
+
+def _is_later(goal: Observation, looked: PlayedMinute | None) -> bool:
     """Whether it was scored after the last look, so that no goal that was known then can be it."""
-    return looked is not None and goal.elapsed > looked
+    if looked is None or goal.elapsed != looked.elapsed:
+        return looked is not None and goal.elapsed > looked.elapsed
+    return looked.extra is not None and (goal.extra or 0) > looked.extra
 
 
 def _take_back(
@@ -233,19 +287,26 @@ def _take_back(
 
 
 def _find_lost(observed: ObservedFixture, unseen: Sequence[StoredGoal], seen: Sequence[Listed]) -> list[StoredGoal]:
-    """The goals that neither the list nor the score has any more; of several the ones that came last."""
+    """The goals that neither the list nor the score has any more; of several the ones that came last.
+
+    What one side has too many of while the other lacks as many is listed for the wrong side.
+    """
+    teams = (observed.home.id, observed.away.id)
+    listed = {team: sum(one.goal.team_id == team for one in seen) for team in teams}
+    missing = {team: [goal for goal in unseen if goal.team_id == team] for team in teams}
     lost: list[StoredGoal] = []
-    for team in (observed.home, observed.away):
-        score = observed.score_of(team.id)
-        missing = [goal for goal in unseen if goal.team_id == team.id]
-        missing.sort(key=lambda goal: (not goal.drop_runs, -goal.elapsed, -(goal.extra or 0)))
-        unlisted = 0 if score is None else max(score - sum(one.goal.team_id == team.id for one in seen), 0)
-        lost += missing[: max(len(missing) - unlisted, 0)]
+    for team, other in (teams, teams[::-1]):
+        score, other_score = observed.score_of(team), observed.score_of(other)
+        beyond = 0 if other_score is None else listed[other] - other_score
+        unlisted = 0 if score is None else max(score - listed[team] - max(beyond, 0), 0)
+        stand = unlisted + max(-beyond - len(missing[other]), 0)
+        missing[team].sort(key=lambda goal: (not goal.drop_runs, -goal.elapsed, -(goal.extra or 0)))
+        lost += missing[team][: max(len(missing[team]) - stand, 0)]
     return lost
 
 
 def _pair(
-    stored: Sequence[StoredGoal], seen: Sequence[Listed], tolerance: int, looked: int | None
+    stored: Sequence[StoredGoal], seen: Sequence[Listed], tolerance: int, looked: PlayedMinute | None
 ) -> list[tuple[StoredGoal, Listed]]:
     pairs = _pair_exactly(stored, seen)
     known, used = {goal.event_id for goal, _ in pairs}, {found.place for _, found in pairs}
@@ -271,7 +332,7 @@ def _pair_exactly(stored: Sequence[StoredGoal], seen: Sequence[Listed]) -> list[
     ]
 
 
-def _cost(stored: StoredGoal, found: Listed, tolerance: int, looked: int | None) -> float | None:
+def _cost(stored: StoredGoal, found: Listed, tolerance: int, looked: PlayedMinute | None) -> float | None:
     """What it costs to pair this observation with that goal; None when it is impossible."""
     apart = minutes_apart(stored, found.goal)
     if same_scorer(stored, found.goal) and stored.minute == found.goal.minute:
@@ -281,8 +342,7 @@ def _cost(stored: StoredGoal, found: Listed, tolerance: int, looked: int | None)
     small = (0.0 if same_score else OTHER_SCORE) + (0.0 if stored.detail is found.goal.detail else OTHER_DETAIL)
     if stored.removed_at is not None:
         return _cost_of_return(stored, found, apart, small)
-    if stored.drop_runs and apart:
-        # The score fell: an entry of another minute is another goal.
+    if stored.drop_runs and _may_have_followed(stored, found.goal, apart, tolerance):
         return None
     if stored.team_id != found.goal.team_id:
         return OTHER_TEAM + small / 2 if same_scorer(stored, found.goal) and apart == 0 else None
@@ -299,12 +359,32 @@ def _cost(stored: StoredGoal, found: Listed, tolerance: int, looked: int | None)
 
 
 def _cost_of_return(stored: StoredGoal, found: Listed, apart: int, small: float) -> float | None:
-    """A removed goal comes back unchanged. One that is a minute off is more likely another goal after a review."""
-    if stored.team_id != found.goal.team_id or apart:
+    """A removed goal comes back as it was, or a minute off: what comes later is another goal after a review."""
+    if apart > AGAIN_MINUTES or _may_have_followed(stored, found.goal, apart, AGAIN_MINUTES):
         return None
+    if stored.team_id != found.goal.team_id:
+        return RETURNED_AS_OTHER + small / 2 if same_scorer(stored, found.goal) and not apart else None
     if _differ(stored, found.goal):
-        return RETURNED_AS_OTHER if small == 0.0 else None
-    return RETURNED + small
+        return RETURNED_AS_OTHER if small == 0.0 and not apart else None
+    return RETURNED + apart + small
+
+
+def _may_have_followed(stored: StoredGoal, goal: Observation, apart: int, tolerance: int) -> bool:
+    """Whether it can be another goal, scored after the score fell.
+
+    One of an earlier minute cannot be, and nobody scores again within a minute.
+    """
+    if not _comes_after(stored, goal):
+        return False
+    nearest = tolerance if _stoppage_added(stored, goal) else AGAIN_MINUTES
+    return not same_scorer(stored, goal) or apart > nearest
+
+
+def _comes_after(stored: StoredGoal, goal: Observation) -> bool:
+    """Whether an entry is of a later minute than a goal; 45+3 is written as 48 now and then."""
+    if same_scorer(stored, goal) and stored.minute == goal.minute:
+        return False
+    return (goal.elapsed, goal.extra or 0) > (stored.elapsed, stored.extra or 0)
 
 
 def _differ(stored: StoredGoal, goal: Observation) -> bool:

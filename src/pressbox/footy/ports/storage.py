@@ -13,7 +13,7 @@ from pressbox.footy.contracts.search import DownloadCount
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import FoundVideo
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
-from pressbox.footy.domain.goals import Comparison, SearchEnd, StoredGoal
+from pressbox.footy.domain.goals import Comparison, PlayedMinute, SearchEnd, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
 from pressbox.footy.domain.request_budget import RequestBudget
 
@@ -34,7 +34,7 @@ class UncomparedFixture:
     # The highest sequence number ever given per (team, player); it is never reused, not even after a removal.
     sequences: Mapping[tuple[int, int], int] = field(default_factory=dict)
     # The minute of the match at the last look.
-    looked: int | None = None
+    looked: PlayedMinute | None = None
 
 
 @dataclass(frozen=True)
