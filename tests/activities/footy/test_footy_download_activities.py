@@ -206,6 +206,21 @@ async def test_a_judge_that_is_down_is_asked_again_and_then_leaves_the_clip_unve
     assert setting.row == (CandidateOutcome.CHOSEN, "")
 
 
+async def test_a_clip_is_judged_again_when_the_minute_is_corrected_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = Setting(clip("a", clock="94:20"))
+    wanted = ValidateVideoInput(event_id=EVENT, video=await setting.video())
+    minutes = iter([(90, 0), (90, 5), (90, 5)])
+
+    async def load_minute(event_id: str) -> tuple[int, int]:
+        return next(minutes)
+
+    monkeypatch.setattr(setting.world.goals, "load_minute", load_minute)
+    with pytest.raises(TransientError, match="corrected"):
+        await setting.run(setting.validation.validate_video_is_soccer, wanted)
+    assert setting.row == (CandidateOutcome.CHOSEN, "")
+    assert (await setting.run(setting.validation.validate_video_is_soccer, wanted)).video.timestamp_verified
+
+
 async def test_the_register_is_finished_before_the_upload_is_told() -> None:
     setting = Setting(clip("a"))
     goal = (await setting.world.goals.claim_searches(FootyPolicy(), 1, lambda team, player: (team, player)))[0]

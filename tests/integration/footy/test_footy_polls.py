@@ -107,6 +107,39 @@ async def test_a_goal_that_returns_after_its_search_ended_is_searched_again_with
     assert dropped in await world.candidates.choose(event_id, 2, 5)
 
 
+async def test_a_corrected_minute_reopens_the_clips_that_were_refused_for_the_minute(world: World) -> None:
+    await world.ingest(match())
+    late = goal(90)
+    await world.poll(with_goals(1, late, elapsed=90), times=3)
+    await world.goals.set_monitor_complete(EVENT, "twitter-1", world.now)
+    refused, filmed = await world.found(EVENT, 1, "a", "b")
+    outcomes = {refused: CandidateOutcome.WRONG_MINUTE, filmed: CandidateOutcome.FILMED_SCREEN}
+    await world.candidates.settle(
+        [SettledCandidate(candidate_id=number, outcome=outcome) for number, outcome in outcomes.items()], world.now
+    )
+    await world.poll(with_goals(1, late, elapsed=90))
+    assert await world.candidates.choose(EVENT, 2, 5) == []
+    moved = with_goals(1, replace(late, extra=5), elapsed=90, extra=7)
+    await world.poll(moved)
+    assert await world.candidates.choose(EVENT, 2, 5) == [refused]
+    # Refused for the minute that stands, it stays so.
+    await world.candidates.settle(
+        [SettledCandidate(candidate_id=refused, outcome=CandidateOutcome.WRONG_MINUTE)], world.now
+    )
+    await world.poll(moved)
+    assert await world.candidates.choose(EVENT, 3, 5) == []
+
+
+async def test_a_clip_that_was_refused_stays_so_when_the_minute_is_corrected_after_the_search(world: World) -> None:
+    event_id = await world.confirmed_goal()
+    [refused] = await world.found(event_id, 1, "a")
+    gone = SettledCandidate(candidate_id=refused, outcome=CandidateOutcome.WRONG_MINUTE)
+    await world.candidates.settle([gone], world.now)
+    await world.goals.end_search(event_id, SearchEnd.EXHAUSTED, world.now)
+    await world.poll(with_goals(1, goal(24)))
+    assert (await world.candidates.load(refused)).final
+
+
 async def test_of_two_runs_at_once_one_must_decide_again_and_nothing_is_lost(world: World) -> None:
     await world.ingest(match())
     seen = with_goals(1, goal(23))

@@ -143,6 +143,10 @@ class ValidationActivities:
                 return ValidatedVideo(video=video.model_copy(update={"timestamp_status": TimestampStatus.NOT_CHECKED}))
             except PermanentError as error:
                 return await self._refuse(video, CandidateOutcome.NOT_A_VIDEO, error.message)
+        if inspection.outcome is CandidateOutcome.WRONG_MINUTE and minute != await self._goals.load_minute(
+            input.event_id
+        ):
+            raise TransientError("The minute of the goal was corrected while its clip was judged.")
         if inspection.outcome is not None or inspection.check is None:
             return await self._refuse(video, inspection.outcome or CandidateOutcome.NOT_A_VIDEO, inspection.reason)
         checked = {

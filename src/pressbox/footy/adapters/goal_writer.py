@@ -55,6 +55,7 @@ class _GoalWriter:
         self._registers: list[dict[str, object]] = []
         self._notes: list[dict[str, object]] = []
         self._restored: list[str] = []
+        self._moved: list[str] = []
 
     @property
     def known(self) -> Mapping[str, GoalRow]:
@@ -128,8 +129,11 @@ class _GoalWriter:
             self._register(goal.event_id, "monitor", "seen")
         if goal.sighting is Sighting.UNCHANGED:
             return
-        before = _describe(row)
+        before, minute = _describe(row), (row.elapsed, row.extra or 0)
         _fill_row(row, goal.observation, goal.score)
+        if (row.elapsed, row.extra or 0) != minute and row.search_ended is None:
+            # The search still takes what was refused for the former minute.
+            self._moved.append(row.event_id)
         row.last_activity = max(row.last_activity, self._now)
         if goal.sighting is Sighting.RESTORED:
             _restore(row, self._now)
@@ -179,7 +183,10 @@ class _GoalWriter:
             self._registers = []
 
         if self._restored:
-            await self._session.execute(_reopen(self._restored))
+            dropped = (CandidateOutcome.GOAL_GONE, CandidateOutcome.NOT_CHOSEN)
+            await self._session.execute(_reopen(self._restored, dropped))
+        if self._moved:
+            await self._session.execute(_reopen(self._moved, (CandidateOutcome.WRONG_MINUTE,)))
 
     async def write_notes(self) -> None:
         if self._notes:
@@ -276,9 +283,8 @@ def _fill_row(row: GoalRow, observation: Observation, score: Score) -> None:
     row.home_score, row.away_score = score.home, score.away
 
 
-def _reopen(event_ids: Sequence[str]) -> Update:
-    """Candidates that were dropped because the goal was gone can be chosen again."""
-    dropped = (CandidateOutcome.GOAL_GONE, CandidateOutcome.NOT_CHOSEN)
+def _reopen(event_ids: Sequence[str], dropped: Sequence[CandidateOutcome]) -> Update:
+    """Candidates that were dropped for what is no longer true of their goal can be chosen again."""
     return (
         update(ClipCandidateRow)
         .where(ClipCandidateRow.event_id == one_of_texts(event_ids), ClipCandidateRow.outcome.in_(dropped))
