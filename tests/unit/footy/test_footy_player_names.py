@@ -43,6 +43,8 @@ NAMES = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
         ("David Ito", ("Ito",)),
         ("Mohamed Ali", ("Mohamed Ali",)),
         ("João Pedro", ("João Pedro", "Joao Pedro")),
+        ("Ben White", ("Ben White",)),
+        ("Ng Wing-Kin", ("Ng", "Wing-Kin", "Wingkin")),
         ("三笘 薫", ("三笘",)),
         ("R. De Paul", ("De Paul",)),
         ("Rodrigo De Paul", ("De Paul",)),

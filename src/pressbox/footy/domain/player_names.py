@@ -23,7 +23,7 @@ _TOO_COMMON = word_set(
     mohammad mohammadi mohammed mohammedi moussa muhammad mustafa neto nicolas nikola oliver omar oscar ousmane pablo
     patrick paul paulo pedro peter philip philipp pierre rafael ricardo richard robert roberto rodrigo ruben ryan said
     salem sam samuel santiago scott sebastian sergio simon sr stefan stephen steven thiago thomas tiago tom tomas tommy
-    victor vitor will william youssef yusuf
+    victor vitor white will william youssef yusuf
     """
 )
 # Words that lead to the name proper. Alone they are words of everyday language, or stand in thousands of names.
@@ -49,7 +49,7 @@ _FAMILY_NAMES_OF_ONE_SYLLABLE = word_set(
     """
     ahn an bae baek bang byun cha chang chen cho choe choi chon chong chung gu gwon ha han heo hong huang hur hwang
     hyun im jang jeon jeong ji jin jo joo ju jung kang ki kil kim ko koh koo kook ku kwak kwon lee li lim lin liu min
-    moon mun na nam no noh oh paik pak park ri rim roh ryang ryu seo seol shim shin sim sin so son song suh suk sun
+    moon mun na nam ng no noh oh paik pak park ri rim roh ryang ryu seo seol shim shin sim sin so son song suh suk sun
     sung tae wang won woo wu yang yeo yeom yi yim yin yoo yoon you yu yun zhang zhao
     """
 )
