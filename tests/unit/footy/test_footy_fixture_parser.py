@@ -105,10 +105,11 @@ def test_a_scorer_without_a_name_is_unknown(name: str | None) -> None:
     assert (events[0].player_id, events[0].player_name) == (None, None)
 
 
-def test_a_scorer_has_one_goal_in_a_minute_whatever_the_score_says() -> None:
+def test_a_scorer_has_one_goal_in_a_minute_unless_the_score_says_more() -> None:
     assert minutes(answer(1, 0, goal(10), goal(10))) == [10]
     assert minutes(answer(None, None, goal(10), goal(10))) == [10]
-    assert minutes(answer(2, 0, goal(10), goal(10), goal(10))) == [10]
+    assert minutes(answer(2, 0, goal(10), goal(10), goal(10))) == [10, 10]
+    assert minutes(answer(2, 0, goal(10), goal(10), goal(50))) == [10, 50]
 
 
 def test_as_many_entries_count_as_the_score_has_goals() -> None:
