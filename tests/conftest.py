@@ -3,10 +3,8 @@
 import gc
 import os
 import secrets
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -31,9 +29,9 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.temporal_server import EmbeddedTemporal, installed_binary
 from pressbox.entry.manifests import APPLICATIONS
+from tests import folders
 from tests.blocking import forbid_blocking
 from tests.databases import TEMPLATE, Databases
-from tests.gate import FOLDERS
 from tests.shared_data import describe_shared_data
 from tests.statements import share_compiled_statements
 
@@ -48,6 +46,9 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+# Limits of tests, and how slow the machine is: measured before other processes are started.
+pytest_plugins = ["tests.limits"]
 
 share_compiled_statements()
 
@@ -99,11 +100,9 @@ def free_event_loops() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def reachable_folder() -> Iterator[Path]:
-    """A folder that another uid can pass through: root's PostgreSQL runs as somebody else."""
-    folder = Path(tempfile.mkdtemp(prefix=f"{FOLDERS}{os.getpid()}-"))
-    folder.chmod(0o711)
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+    """One for all tests of this process."""
+    with folders.reachable_folder() as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,6 @@ chance, and neither is a run that broke off.
 """
 
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -17,17 +16,19 @@ from pathlib import Path
 import psutil
 
 from tests.failures import Failure, Outcome, read_outcome
+from tests.folders import remove_leftovers
+from tests.patience import slowness
 
 MOST_BY_CHANCE = 10
 SOME_FAILED = 1
 # Ignored by git, and overwritten by each run.
 FLAKY_FILE = Path("build/flaky.txt")
 OWN_PARTS = ("postgres", "temporal", "pressbox", "pytest", "chrom", "weed")
-FOLDERS = "pressbox-tests-"
 
 
 def main(arguments: Sequence[str]) -> int:
-    remove_leftover_folders()
+    for place in {Path(tempfile.gettempdir()), Path("/tmp")}:
+        remove_leftovers(place)
     if os.environ.get("CI"):
         open_folders_above(Path.cwd())
     FLAKY_FILE.unlink(missing_ok=True)
@@ -62,7 +63,9 @@ def describe_machine() -> str:
     """What else may be the reason when a test is too slow."""
     load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
     free = psutil.virtual_memory().available / 2**30
-    lines = [f"machine: {os.cpu_count()} cores, load {load}, {free:.1f} GiB of memory free"]
+    lines = [
+        f"machine: {os.cpu_count()} cores, load {load}, {free:.1f} GiB of memory free, patience times {slowness()}"
+    ]
     others = find_others()
     if others:
         lines.append(f"also running here: {', '.join(others)}. A busy machine fails good tests.")
@@ -78,14 +81,6 @@ def find_others() -> list[str]:
         if process.pid not in own and any(part in (process.info["name"] or "") for part in OWN_PARTS)
     ]
     return found[:10]
-
-
-def remove_leftover_folders() -> None:
-    """A run that was killed leaves its servers' folders; each is called after the process that made it."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDERS}*"):
-        number = folder.name.removeprefix(FOLDERS).partition("-")[0]
-        if number.isdigit() and not psutil.pid_exists(int(number)):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def open_folders_above(checkout: Path) -> None:

@@ -16,6 +16,7 @@ from pressbox.core.environment import child_environment
 from pressbox.embedded.home import Home
 from pressbox.embedded.leftovers import load_parts
 from pressbox.embedded.ports import free_port
+from tests.patience import patience
 
 PARTS = {"worker", "web", "postgres", "temporal"}
 LONGEST = 480.0
@@ -37,7 +38,7 @@ def playing(folder: Path, *arguments: str) -> Iterator["subprocess.Popen[str]"]:
         yield process
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(patience(60))
         assert process.stdout is not None
         process.stdout.close()
 
@@ -74,7 +75,7 @@ def kill_part(home: Home, name: str, demo: "subprocess.Popen[str]") -> None:
 
 def wait_until_there_is(home: Home, question: str, demo: "subprocess.Popen[str]") -> bool:
     """Returns whether it was seen; False when the demo ended first."""
-    deadline = time.monotonic() + LONGEST
+    deadline = time.monotonic() + patience(LONGEST)
     while demo.poll() is None and time.monotonic() < deadline:
         endpoints = home.load_endpoints()
         # There are none while the instance stops.

@@ -48,13 +48,14 @@ from pressbox.demo.simulators.distillation_script import write_distillation
 from pressbox.demo.simulators.model import MODEL, ModelService
 from pressbox.demo.simulators.news_site import NewsSite
 from tests.conftest import TEST_KEY, Parts
+from tests.patience import patience
 from tests.reading_room import ReadingRoom, open_room, reading_resources, running
 
 # The digest lists what the harbour lists: the same story twice, to be paid for once.
 FEEDS = ("harbour", "umland", "digest")
 SECTIONS = ("harbour", "umland")
 FIRST_ARTICLES = 3
-SETTLE_SECONDS = 400.0
+SETTLE_SECONDS = patience(400)
 BETWEEN_LOOKS = 0.3
 OLD_DAYS = 40
 QUEUES = (
@@ -207,7 +208,7 @@ def workers(environment: Mapping[str, str]) -> Iterator["subprocess.Popen[bytes]
         assert process.poll() is None, "the workers run, or are being started again"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(patience(20))
 
 
 @asynccontextmanager

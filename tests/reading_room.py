@@ -26,6 +26,7 @@ from pressbox.curator.manifest import APP
 from pressbox.curator.settings import policy
 from pressbox.curator.sources.store import SqlSubscriptions
 from pressbox.demo.standstill import describe_running
+from tests.patience import patience
 
 _FEEDS = text("""
     SELECT feed.id, feed.url, state.outcome, state.reason, state.status, state.failures, state.next_crawl_at,
@@ -45,7 +46,7 @@ _ENTRIES = text("""
 _SEQUENCES = ("curator.feeds_id_seq", "curator.entries_id_seq")
 
 # A busy machine is not a wrong one. Shorter than what tests around it allow, so that a failure says what it waited for.
-SETTLE_SECONDS = 300.0
+SETTLE_SECONDS = patience(300)
 BETWEEN_LOOKS = 0.4
 
 

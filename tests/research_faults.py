@@ -27,10 +27,11 @@ from pressbox.demo.simulators.research_script import ResearchScript
 from pressbox.demo.standstill import describe_running
 from tests.conftest import TEST_KEY, Parts
 from tests.fakes.newsstand import Newsstand
+from tests.patience import patience
 from tests.reading_faults import workers
 from tests.reading_room import open_room, reading_resources, running
 
-LONGEST_SECONDS = 600.0
+LONGEST_SECONDS = patience(600)
 QUESTION = "Why does the harbour ferry leave before sunrise?"
 _PAID = text(
     "SELECT count(*), coalesce(sum(tokens_in + tokens_out), 0) FROM core.paid_requests WHERE outcome = 'answered'"

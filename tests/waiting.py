@@ -6,8 +6,10 @@ from typing import Any, TypeVar
 
 from temporalio.client import WorkflowHandle
 
+from tests.patience import patience
+
 # Longer than anything takes on a busy machine, and shorter than the limit of a test, so that a failure says what for.
-PATIENCE_SECONDS = 90.0
+PATIENCE_SECONDS = patience(90)
 PAUSE_SECONDS = 0.02
 
 T = TypeVar("T")

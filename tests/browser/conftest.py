@@ -27,6 +27,7 @@ from pressbox.core.progress.rows import WORKFLOW_CHANGED, ProgressRow
 from tests.browser.install import find_browser
 from tests.conftest import TEST_KEY, Parts, open_test_resources
 from tests.databases import Databases
+from tests.patience import patience
 from tests.site import cheap_passwords, lend_app
 from tests.waiting import until
 
@@ -34,7 +35,7 @@ SCREENSHOTS = Path(__file__).parents[2] / "screenshots"
 DESKTOP: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
 # A machine that does other things as well is slow, not wrong.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=patience(20_000))
 # What Playwright says where a test wants none.
 WORKER_BLOCKED = "Service Worker registration blocked by Playwright"
 
@@ -206,7 +207,7 @@ async def open_page(browser: Browser, watch: Watch) -> AsyncIterator[OpenPage]:
         # What a worker answers from its own stock is for the tests of it alone.
         options = {"locale": "en-GB", "service_workers": "block", **options}
         context = await browser.new_context(viewport=viewport, **options)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(patience(30_000))
         contexts.append(context)
         page = await context.new_page()
         watch.follow(page)

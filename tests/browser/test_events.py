@@ -33,6 +33,7 @@ from tests.browser.conftest import (
 )
 from tests.browser.test_looks import OVERLAPS
 from tests.conftest import execute
+from tests.patience import patience
 from tests.waiting import until
 
 pytestmark = pytest.mark.browser
@@ -117,7 +118,7 @@ async def create_event(page: Page, site: Site, **fields: str) -> str:
 
 
 # Four browsers and a worker share what the machine has left: twenty seconds alone, more beside other work.
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_an_organisers_day_from_creation_to_cancellation(open_page: OpenPage, world: World) -> None:
     site = world.site
     organiser = await open_page()
@@ -139,7 +140,7 @@ async def test_an_organisers_day_from_creation_to_cancellation(open_page: OpenPa
     await organiser.get_by_role("button", name="Save changes").click()
     # Not reloaded from here on: the board is told.
     update = organiser.locator(".message", has_text="Event update: Summer party")
-    await expect(update).to_contain_text("sent 3", timeout=25_000)
+    await expect(update).to_contain_text("sent 3", timeout=patience(25_000))
     assert "18:30 (Europe/Berlin) → " in world.target.of("grace")[-1].body
     assert "19:30 (Europe/Berlin)" in world.target.of("grace")[-1].body
     assert "19:30" in await world.mail_to("mail@example.org", 2)
@@ -154,7 +155,7 @@ async def test_an_organisers_day_from_creation_to_cancellation(open_page: OpenPa
     await expect(organiser.locator("#reach")).to_contain_text("reaches 2 people")
     await organiser.get_by_role("button", name="Send", exact=True).click()
     announced = organiser.locator(".message", has_text="The room has changed")
-    await expect(announced).to_contain_text("sent 2", timeout=25_000)
+    await expect(announced).to_contain_text("sent 2", timeout=patience(25_000))
     assert not any("hall 2" in message.body for message in world.target.of("stranger"))
     await announced.get_by_role("link").click()
     await expect(organiser.locator("tbody tr")).to_have_count(2)
@@ -166,7 +167,7 @@ async def test_an_organisers_day_from_creation_to_cancellation(open_page: OpenPa
     await organiser.get_by_role("link", name="Cancel event").click()
     await organiser.get_by_role("button", name="Cancel event").click()
     cancelled = organiser.locator(".message", has_text="Event cancelled")
-    await expect(cancelled).to_contain_text("sent 2", timeout=25_000)
+    await expect(cancelled).to_contain_text("sent 2", timeout=patience(25_000))
     await expect(cancelled).to_contain_text("skipped 1")
     await organiser.screenshot(path=SCREENSHOTS / "event-board.png", full_page=True)
     await member.goto(f"{site.url}/events/{slug}")

@@ -10,7 +10,7 @@ from playwright.async_api import Page, ViewportSize
 from tests.browser.conftest import DESKTOP, PHONE, OpenPage, Site, Watch
 from tests.browser.full_site import EMAIL, PASSWORD, fill
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.limit(900)]
 
 AXE = (files("axe_playwright_python") / "axe.min.js").read_text()
 # Pages that say no: to a link that nobody has, to an address that is none, and to nothing that was shared.

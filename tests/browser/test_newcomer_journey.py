@@ -31,14 +31,15 @@ from tests.browser.conftest import PHONE, SCREENSHOTS, OpenPage, Site, has_no_si
 from tests.browser.test_phone import SUBSCRIPTION
 from tests.conftest import TEST_KEY, Parts
 from tests.integration.footy.footy_world import World, goal, match, with_goals
+from tests.patience import patience
 from tests.waiting import look_until, until
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.limit(900)]
 EMAIL, PASSWORD = "ada@example.org", "four words in a row"
 LOOPBACK = HttpSettings(allow=("127.0.0.0/8",))
 QUEUES = ("matchday", "delivery", "soonish", "curator", "curator-heavy")
 # A worker process reads the site, also on a busy machine.
-READING_MILLISECONDS = 90_000
+READING_MILLISECONDS = patience(90_000)
 GOAL = "Goal for Liverpool by Mohamed Salah, 23′"
 
 
@@ -78,7 +79,7 @@ def working(parts: Parts, namespace: str, database_url: str, settings: Settings)
         assert process.poll() is None, "the worker runs"
     finally:
         process.terminate()
-        process.wait(60)
+        process.wait(patience(60))
 
 
 async def photograph(page: Page, name: str) -> None:

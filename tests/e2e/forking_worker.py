@@ -31,10 +31,11 @@ from pressbox.delivery.adapters.apprise_child import list_services
 from pressbox.delivery.adapters.apprise_sender import fork_server
 from pressbox.entry import worker
 from pressbox.entry.manifests import manifests, settings_groups
+from tests.patience import patience
 
 # In seconds. A killed activity is noticed when its time is over, and there are many kills.
-LONGEST = 2.0
-MISSED = 10.0
+LONGEST = patience(2)
+MISSED = patience(10)
 BEAT = 0.3
 PAUSE = 0.1
 LOCAL = frozenset({"get_app_settings"})

@@ -14,6 +14,7 @@ import pytest
 from pressbox.core.environment import child_environment
 from pressbox.embedded.ports import free_port
 from pressbox.entry.cli import main
+from tests.patience import patience
 from tests.playing import LONGEST, find_home, kill_part, playing, wait_until_there_is
 
 # A goal and its clip, each as soon as it is on its way to people.
@@ -44,13 +45,13 @@ def processes_on(home: Path) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 def test_headless_demo_with_a_killed_worker_meets_every_expectation(reachable_folder: Path) -> None:
     playing = demo(
         reachable_folder / "headless", "--headless", "--json", "--speed", "20",
         "--only", "tree", "--only", "maintenance", "--fault", "prune_sessions.after.kill",
     )  # fmt: skip
-    output, _ = playing.communicate(timeout=170)
+    output, _ = playing.communicate(timeout=patience(170))
     assert playing.returncode == 0, output
     findings = json.loads(output)["findings"]
     assert {finding["name"] for finding in findings} >= {"maintenance runs", "toy steps done"}
@@ -58,10 +59,10 @@ def test_headless_demo_with_a_killed_worker_meets_every_expectation(reachable_fo
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 def test_the_reading_day_of_the_demo_is_as_its_script_says(reachable_folder: Path) -> None:
     playing = demo(reachable_folder / "reading", "--headless", "--json", "--speed", "4", "--only", "curator")
-    output, _ = playing.communicate(timeout=380)
+    output, _ = playing.communicate(timeout=patience(380))
     findings = json.loads(output)["findings"]
     assert [finding for finding in findings if finding["expected"] != finding["found"]] == []
     assert {finding["name"] for finding in findings} >= {"articles distilled", "feeds that recovered"}
@@ -69,7 +70,7 @@ def test_the_reading_day_of_the_demo_is_as_its_script_says(reachable_folder: Pat
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(LONGEST + 120)
+@pytest.mark.limit(LONGEST + 120)
 def test_a_goal_its_clip_and_the_referee_reach_everybody_once_although_parts_are_killed(reachable_folder: Path) -> None:
     """Each of them once, the worker when messages have left and Temporal does not know it; `make soak` does all."""
     folder = reachable_folder / "goal"
@@ -80,7 +81,7 @@ def test_a_goal_its_clip_and_the_referee_reach_everybody_once_although_parts_are
         for question, part in ((WHEN_TOLD, "web"), (WHEN_CLIP, "temporal"), (WHEN_CLIP, "postgres")):
             assert wait_until_there_is(home, question, demo)
             kill_part(home, part, demo)
-        output, _ = demo.communicate(timeout=LONGEST)
+        output, _ = demo.communicate(timeout=patience(LONGEST))
     findings = {finding["name"]: finding for finding in json.loads(output)["findings"]}
     assert [finding for finding in findings.values() if finding["expected"] != finding["found"]] == []
     assert findings["phones that got the clip"]["found"] == 3
@@ -89,7 +90,7 @@ def test_a_goal_its_clip_and_the_referee_reach_everybody_once_although_parts_are
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: number.name)
 def test_a_demo_that_is_ended_leaves_nothing_running(reachable_folder: Path, number: signal.Signals) -> None:
     home = reachable_folder / f"demo-{number.name.lower()}"
@@ -97,9 +98,9 @@ def test_a_demo_that_is_ended_leaves_nothing_running(reachable_folder: Path, num
     assert playing.stdout is not None
     line = playing.stdout.readline()
     address = line.split()[-1]
-    assert httpx.get(address, trust_env=False, timeout=30).status_code == 200
+    assert httpx.get(address, trust_env=False, timeout=patience(30)).status_code == 200
     playing.send_signal(number)
-    playing.wait(60)
+    playing.wait(patience(60))
     playing.stdout.close()
     deadline = time.monotonic() + 60
     while (left := processes_on(home)) and time.monotonic() < deadline:

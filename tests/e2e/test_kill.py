@@ -6,15 +6,12 @@ Every workflow must finish, every step must have left its mark, and nothing may 
 import asyncio
 import os
 import random
-import shutil
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from itertools import combinations
-from pathlib import Path
 
 import httpx
 import psutil
@@ -33,6 +30,8 @@ from pressbox.embedded.home import Home
 from pressbox.embedded.leftovers import load_parts
 from pressbox.embedded.ports import free_port
 from pressbox.embedded.processes import ProcessRecord
+from tests.folders import reachable_folder
+from tests.patience import patience
 
 PARTS = ("postgres", "temporal", "worker", "web")
 CHILDREN, STEPS = 2, 4
@@ -45,10 +44,8 @@ Tree = WorkflowHandle[DemoTreeWorkflow, DemoTreeWorkflowResult]
 
 @pytest.fixture
 def home() -> Iterator[Home]:
-    folder = Path(tempfile.mkdtemp(prefix="pressbox-test-", dir="/tmp"))
-    folder.chmod(0o711)
-    yield Home(folder / "home")
-    shutil.rmtree(folder)
+    with reachable_folder() as folder:
+        yield Home(folder / "home")
 
 
 def settings() -> dict[str, str]:
@@ -61,7 +58,7 @@ def parts(home: Home) -> dict[str, ProcessRecord]:
 
 def answers(url: str) -> bool:
     try:
-        return httpx.get(url, trust_env=False, timeout=2).is_success
+        return httpx.get(url, trust_env=False, timeout=patience(2)).is_success
     except httpx.HTTPError:
         return False
 
@@ -136,7 +133,7 @@ async def progress_tells_the_end(instance: Instance, workflows: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_every_workflow_finishes_whatever_is_killed(home: Home) -> None:
     """Each alone, and two of the pairs; `make soak` has all of them."""
     seed = random.SystemRandom().randrange(10**6)
@@ -158,7 +155,7 @@ async def all_finish(home: Home, kills: Sequence[Sequence[str]]) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_up_itself_can_be_killed_and_the_next_one_carries_on(home: Home) -> None:
     chosen = settings()
     with running_instance(home.path, log=None, **chosen) as first:

@@ -27,6 +27,7 @@ from pressbox.demo.workflows.tree import DemoTreeWorkflow
 from pressbox.embedded.home import Home
 from pressbox.embedded.ports import free_port
 from tests.other_user import open_to_others
+from tests.patience import patience
 from tests.waiting import look_until
 
 EMAIL, CLIP = "reader@example.org", b"moving pictures" * 1000
@@ -74,7 +75,7 @@ def pressbox(home: Path, *arguments: str, stdin: str = "") -> str:
         capture_output=True,
         text=True,
         env=child_environment(PRESSBOX_HOME=str(home), PRESSBOX_HTTP_ALLOW="127.0.0.0/8"),
-        timeout=120,
+        timeout=patience(120),
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -91,7 +92,7 @@ def environment(**others: str) -> dict[str, str]:
 
 def browser(instance: Instance) -> httpx.AsyncClient:
     base = instance.web_url
-    return httpx.AsyncClient(base_url=base, headers={"Origin": base}, trust_env=False, timeout=30)
+    return httpx.AsyncClient(base_url=base, headers={"Origin": base}, trust_env=False, timeout=patience(30))
 
 
 async def finds_article(client: httpx.AsyncClient) -> bool:
@@ -115,7 +116,7 @@ async def fill(instance: Instance, client: httpx.AsyncClient, password: str, pub
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_an_instance_moves_to_another_machine(reachable_folder: Path) -> None:
     password, file = secrets.token_urlsafe(16), reachable_folder / "moving.tar.gz"
     old, new = reachable_folder / "old", reachable_folder / "somewhere" / "else"

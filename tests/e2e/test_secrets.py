@@ -16,6 +16,7 @@ from pressbox.core.environment import child_environment
 from pressbox.core.temporal.client import connect
 from pressbox.demo.instance import Instance, running_instance
 from pressbox.embedded.ports import free_port
+from tests.patience import patience
 
 PAGES = ("/", "/activity", "/status", "/account", "/styleguide", "/api/docs", "/search?q=maintenance")
 APIS = ("/api/activity", "/api/status", "/api/schedules", "/api/account", "/api/account/tokens", "/api/openapi.json")
@@ -29,7 +30,7 @@ def pressbox(instance: Instance, *arguments: str, stdin: str = "") -> str:
         capture_output=True,
         text=True,
         env=child_environment(PRESSBOX_HOME=str(instance.home.path)),
-        timeout=60,
+        timeout=patience(60),
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -54,7 +55,7 @@ def sign_in(client: httpx.Client, email: str, password: str) -> None:
     assert answer.status_code == 303, answer.text
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_planted_secrets_are_nowhere_to_be_found(reachable_folder: Path) -> None:
     key, password = f"planted-key-{secrets.token_hex(16)}", f"planted-password-{secrets.token_hex(8)}"
     port = free_port()
@@ -66,7 +67,7 @@ async def test_planted_secrets_are_nowhere_to_be_found(reachable_folder: Path) -
         token = pressbox(instance, "token", "add", email, "script", "--scope", "read").split()[-1]
         pressbox(instance, "schedules", "run", "core-maintenance")
         base = instance.web_url
-        with httpx.Client(base_url=base, headers={"Origin": base}, trust_env=False, timeout=30) as client:
+        with httpx.Client(base_url=base, headers={"Origin": base}, trust_env=False, timeout=patience(30)) as client:
             sign_in(client, email, password)
             cookie = next(iter(client.cookies.jar)).value or ""
             # A wrong password, and a token in the wrong place, are secrets of somebody too.

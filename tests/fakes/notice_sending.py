@@ -18,6 +18,7 @@ from pressbox.delivery.adapters.notice_wording import NoticeWords
 from pressbox.delivery.domain.attempts import AttemptResult
 from pressbox.delivery.notice_ports import PlannedSend
 from pressbox.delivery.ports import Attempt, Claim, DeliveryResult, OutgoingMessage, SendNow
+from tests.patience import patience
 
 # Long enough for a loaded machine to renew three times, short enough to wait for.
 LEASE = timedelta(seconds=3)
@@ -125,7 +126,7 @@ class Post:
 
     async def send_until_all(self) -> None:
         """The same until nothing waits, also not for a claim that lapses."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patience(60)):
             while any(row.state == "pending" for row in await self.rows()):
                 await self.send()
                 await asyncio.sleep(0.2)

@@ -33,6 +33,7 @@ from pressbox.embedded.ports import free_port
 from pressbox.maintenance.manifest import SCHEDULE_ID
 from tests.conftest import Parts, execute
 from tests.integration.objects.seaweed import S3Server, running_s3_server
+from tests.patience import patience
 
 PROGRAM = Path(sys.executable).with_name("pressbox")
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
@@ -143,7 +144,7 @@ class Deployment:
             yield process
             assert process.returncode is None, (await reading)[1].decode()
             process.send_signal(signal.SIGTERM)
-            await asyncio.wait_for(asyncio.shield(reading), 20)
+            await asyncio.wait_for(asyncio.shield(reading), patience(20))
         finally:
             with suppress(ProcessLookupError):
                 process.kill()
@@ -204,7 +205,7 @@ async def token_of_an_administrator(deployment: Deployment) -> str:
 
 async def answers(url: str, status: int = 200, **headers: str) -> httpx.Response:
     """The answer, once it has this status: processes take a moment to start."""
-    async with httpx.AsyncClient(trust_env=False, headers=headers) as client, asyncio.timeout(30):
+    async with httpx.AsyncClient(trust_env=False, headers=headers) as client, asyncio.timeout(patience(30)):
         while True:
             with suppress(httpx.TransportError):
                 if (answer := await client.get(url)).status_code == status:
@@ -215,7 +216,7 @@ async def answers(url: str, status: int = 200, **headers: str) -> httpx.Response
 async def followed(web: str, token: str, listening: asyncio.Event) -> set[str]:
     """States of the maintenance run as one web process streams them, until it has ended."""
     seen: set[str] = set()
-    client = httpx.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {token}"}, timeout=30)
+    client = httpx.AsyncClient(trust_env=False, headers={"Authorization": f"Bearer {token}"}, timeout=patience(30))
     async with client, client.stream("GET", f"{web}/api/stream?topics=workflow") as stream:
         assert stream.status_code == 200
         async for line in stream.aiter_lines():
@@ -229,7 +230,7 @@ async def followed(web: str, token: str, listening: asyncio.Event) -> set[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_settings_alone_connect_external_parts_and_two_web_processes_show_the_same(
     deployment: Deployment,
 ) -> None:
@@ -249,10 +250,10 @@ async def test_settings_alone_connect_external_parts_and_two_web_processes_show_
         await asyncio.gather(*(answers(f"{web}/readyz") for web in webs))
         listening = [asyncio.Event() for _ in webs]
         streams = [asyncio.create_task(followed(web, token, each)) for web, each in zip(webs, listening, strict=True)]
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(patience(20)):
             await asyncio.gather(*(event.wait() for event in listening))
         await deployment.run("schedules", "run", SCHEDULE_ID)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(patience(20)):
             for seen in await asyncio.gather(*streams):
                 assert "completed" in seen
         for web in webs:

@@ -12,6 +12,7 @@ import pytest
 from pressbox.core.errors import ConfigurationError, PermanentError
 from pressbox.embedded.processes import ProcessRecord, wait_until
 from pressbox.entry.preparation import Preparation
+from tests.patience import patience
 
 # Newer Pythons warn of a fork beside threads; the run of the tests has some, `up` has none.
 pytestmark = pytest.mark.filterwarnings("default:.*multi-threaded.*:DeprecationWarning")
@@ -81,4 +82,4 @@ def test_it_ends_with_a_parent_that_was_killed() -> None:
         assert parent.stdout is not None
         child = ProcessRecord.of(psutil.Process(int(parent.stdout.readline())))
         parent.kill()
-        assert wait_until(lambda: child.find() is None, 15)
+        assert wait_until(lambda: child.find() is None, patience(15))

@@ -14,7 +14,7 @@ PEOPLE = 1_000
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.limit(600)
 async def test_killed_before_and_after_every_effect_nobody_is_missing_and_no_copy_is_denied(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

@@ -13,6 +13,7 @@ from pressbox.curator.distil.activities import DistilPages
 from pressbox.curator.ingest.page_activities import CrawlPages, FetchPages
 from pressbox.curator.search.activities import EmbeddingActivities, IndexActivities, IndexSelection
 from tests.conftest import Parts
+from tests.patience import patience
 from tests.reading_faults import disturbed
 
 LONGEST_SECONDS = 1800.0
@@ -24,7 +25,7 @@ UPKEEP = (EmbeddingActivities, CleanupActivities)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(LONGEST_SECONDS + 300)
+@pytest.mark.limit(LONGEST_SECONDS + 300)
 async def test_killed_before_and_after_every_effect_no_entry_is_missing_doubled_or_paid_for_twice(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:
@@ -32,7 +33,7 @@ async def test_killed_before_and_after_every_effect_no_entry_is_missing_doubled_
     for fault in every_fault(names, Action.KILL):
         plant(tmp_path / "faults", fault)
     async with disturbed(parts, database_url, database, temporal, tmp_path) as run:
-        async with asyncio.timeout(LONGEST_SECONDS):
+        async with asyncio.timeout(patience(LONGEST_SECONDS)):
             number = 0
             while run.left():
                 run.publish()

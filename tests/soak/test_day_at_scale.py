@@ -34,6 +34,7 @@ from pressbox.demo.stage import Finding, Stage
 from pressbox.demo.world import World, WorldPorts, open_world
 from pressbox.embedded.ports import free_port
 from pressbox.soonish.domain.delivery import Cause
+from tests.patience import patience
 from tests.playing import parts
 
 FURTHER_WORKERS, FURTHER_WEBS = 2, 1
@@ -99,7 +100,7 @@ class Further:
             process.terminate()
         for process in self.running.values():
             with suppress(subprocess.TimeoutExpired):
-                process.wait(60)
+                process.wait(patience(60))
             process.kill()
 
 
@@ -217,7 +218,9 @@ class Day:
             opml = write_opml(f"{self.feeds_url}/feed", self.scale.feeds)
             headers = {"Content-Type": "text/x-opml", "Origin": self.instance.web_url}
             (await client.post("/curator/opml", content=opml, headers=headers)).raise_for_status()
-        soonish = httpx.AsyncClient(base_url=f"{self.instance.web_url}/api/soonish", trust_env=False, timeout=60)
+        soonish = httpx.AsyncClient(
+            base_url=f"{self.instance.web_url}/api/soonish", trust_env=False, timeout=patience(60)
+        )
         async with soonish as client:
             crowd = await gather_crowd(
                 client,
@@ -262,7 +265,7 @@ class Day:
             await asyncio.sleep(LOOK_SECONDS)
 
     def _client(self) -> httpx.AsyncClient:
-        return httpx.AsyncClient(base_url=f"{self.instance.web_url}/api", trust_env=False, timeout=60)
+        return httpx.AsyncClient(base_url=f"{self.instance.web_url}/api", trust_env=False, timeout=patience(60))
 
     async def settle(self, longest: timedelta) -> list[Line]:
         """The account, as soon as it is right; or the last one."""
@@ -331,7 +334,7 @@ async def playing_day(scale: Scale) -> AsyncIterator[tuple[Day, Trouble]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(2 * 3600)
+@pytest.mark.limit(2 * 3600)
 async def test_a_day_at_scale_is_accounted_for_to_the_last_row(request: pytest.FixtureRequest) -> None:
     scale = Scale.of(request.config.getoption("--soak-share"))
     seconds = scale.minutes * 60

@@ -12,7 +12,7 @@ from tests.e2e.test_kill import PARTS, all_finish
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_every_workflow_finishes_whichever_two_are_killed(reachable_folder: Path) -> None:
     seed = random.SystemRandom().randrange(10**6)
     sys.stdout.write(f"Order of the last kills: seed {seed}\n")

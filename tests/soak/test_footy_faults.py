@@ -42,6 +42,7 @@ from pressbox.footy.ids import CLIPS_QUEUE, INGEST, MEDIA_QUEUE, MONITOR, QUEUE
 from tests.architecture.test_registration import ACTIVITIES
 from tests.conftest import TEST_KEY, Parts
 from tests.databases import Databases
+from tests.patience import patience
 
 SPEED = 360.0
 POLICY = FootyPolicy(
@@ -57,7 +58,7 @@ BETWEEN_POLLS = 0.3
 BETWEEN_LOOKS = 0.3
 # While the site is slow, attempts pass slowly: there are still some when the better copy is posted.
 SLOW_SECONDS = 6.0
-SETTLE_SECONDS = 240.0
+SETTLE_SECONDS = patience(240)
 # Chooses what is to be seen: scenes whose clocks the judge reads, in disguises that fingerprints see through.
 FILMED_AS = 9_000_002
 UNNAMED_MINUTES, WRONG_MINUTES = 12.0, 8.0
@@ -362,7 +363,7 @@ def worker(environment: Mapping[str, str]) -> Iterator[None]:
         assert process.poll() is None, "the workers run, or are being started again"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(patience(20))
 
 
 @asynccontextmanager
@@ -396,7 +397,7 @@ async def staged(parts: Parts, databases: Databases, temporal: Client, folder: P
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.limit(600)
 async def test_killed_before_and_after_every_effect_a_match_has_the_same_goals_and_the_same_best_copies(
     parts: Parts, databases: Databases, temporal: Client, tmp_path: Path, films: list[bytes]
 ) -> None:

@@ -13,6 +13,7 @@ from pressbox.core.db.database import Database
 from tests.conftest import Parts
 from tests.e2e.delivery.test_notice_faults import play_and_judge
 from tests.e2e.test_demo import WHEN_CLIP, WHEN_TOLD
+from tests.patience import patience
 from tests.playing import LONGEST, PARTS, find_home, kill_part, playing, wait_until_there_is
 
 PEOPLE = 1_000
@@ -20,7 +21,7 @@ WHEN_TAKEN_BACK = "SELECT count(*) FROM core.notices WHERE kind = 'goal' AND sta
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_killed_around_every_effect_a_thousand_people_are_told_once(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:
@@ -28,7 +29,7 @@ async def test_killed_around_every_effect_a_thousand_people_are_told_once(
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(LONGEST + 120)
+@pytest.mark.limit(LONGEST + 120)
 @pytest.mark.parametrize("part", sorted(PARTS))
 def test_a_goal_reaches_everybody_although_a_part_is_killed_at_every_step(reachable_folder: Path, part: str) -> None:
     folder = reachable_folder / f"goal-{part}"
@@ -42,7 +43,7 @@ def test_a_goal_reaches_everybody_although_a_part_is_killed_at_every_step(reacha
         # On a fast machine the demo may be at its end before anything can be killed.
         if wait_until_there_is(home, WHEN_TAKEN_BACK, demo):
             kill_part(home, part, demo)
-        output, _ = demo.communicate(timeout=LONGEST)
+        output, _ = demo.communicate(timeout=patience(LONGEST))
     findings = json.loads(output)["findings"]
     assert [finding for finding in findings if finding["expected"] != finding["found"]] == []
     assert demo.returncode == 0

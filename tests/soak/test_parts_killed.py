@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import patience
 from tests.playing import LONGEST, find_home, kill_part, playing, wait_until_there_is
 
 # Each is killed as soon as there is something of this kind.
@@ -23,7 +24,7 @@ KILLED = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(LONGEST + 120)
+@pytest.mark.limit(LONGEST + 120)
 @pytest.mark.parametrize("day", KILLED)
 def test_a_day_ends_as_its_script_says_although_its_parts_are_killed(reachable_folder: Path, day: str) -> None:
     folder = reachable_folder / f"day-{day}"
@@ -34,7 +35,7 @@ def test_a_day_ends_as_its_script_says_although_its_parts_are_killed(reachable_f
         for name, question in KILLED[day].items():
             assert wait_until_there_is(home, question, demo)
             kill_part(home, name, demo)
-        output, _ = demo.communicate(timeout=LONGEST)
+        output, _ = demo.communicate(timeout=patience(LONGEST))
     findings = json.loads(output)["findings"]
     assert [finding for finding in findings if finding["expected"] != finding["found"]] == []
     assert demo.returncode == 0

@@ -22,7 +22,7 @@ STEPS = (
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_killed_before_and_after_every_step_research_ends_in_one_report_that_is_paid_for_once(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

@@ -17,12 +17,13 @@ from pressbox.demo.simulators.news_site import PUBLICATIONS, NewsSite
 from tests.browser.conftest import Site, Watch, serving
 from tests.conftest import TEST_KEY
 from tests.databases import Databases
+from tests.patience import patience
 from tests.reading_room import open_room, reading_resources, working
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.limit(900)]
 
 # Workers, model and browser share two cores.
-SOON = 60_000
+SOON = patience(60_000)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from pressbox.demo.simulators.deepl import DeepLSimulator
 from pressbox.demo.simulators.translation_text import Mood
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, Watch, has_no_sideways_scroll, serving
 from tests.fakes.newsstand import RICH, Newsstand
+from tests.patience import patience
 
 pytestmark = pytest.mark.browser
 BODY = sanitise(RICH, "https://example.org/articles/1")
@@ -75,7 +76,7 @@ async def test_translate_an_entry_side_by_side_with_structure_links_and_code_kep
     await page.get_by_role("button", name="Show").click()
     await page.get_by_role("button", name="Translate into German").click()
     # It waits for its turn, says so, and goes on by itself without a reload.
-    await expect(page.locator(".translated-title")).to_have_text("[de] Ťĥé ľášť féřřý", timeout=20_000)
+    await expect(page.locator(".translated-title")).to_have_text("[de] Ťĥé ľášť féřřý", timeout=patience(20_000))
     await expect(page.locator("[id^=translating-]")).to_have_count(0)
     first = page.locator(".pair").first
     await expect(first.locator(".original a").first).to_have_text("six in the morning")

@@ -148,7 +148,7 @@ async def knows(room: ReadingRoom, name: str) -> bool:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_a_correction_reaches_everything_and_nothing_else_is_paid(
     database: Database, temporal: Client, tmp_path: Path
 ) -> None:

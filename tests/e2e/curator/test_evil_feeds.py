@@ -17,10 +17,11 @@ from pressbox.demo.simulators.news_evil import RETRY_SECONDS, SCRIPT, Evil, Evil
 from pressbox.demo.simulators.news_pages import CHROME
 from pressbox.demo.simulators.news_site import PUBLICATIONS, NewsSite
 from tests.conftest import TEST_KEY
+from tests.patience import patience
 from tests.reading_room import ReadingRoom, open_room, reading_resources, working
 
 # Longer than any good answer takes on a busy machine; the silent one is waited for.
-PATIENCE_SECONDS = 15.0
+PATIENCE_SECONDS = patience(15)
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ class Press:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_each_evil_feed_has_a_defined_visible_outcome_and_no_other_feed_notices(
     database: Database, temporal: Client, tmp_path: Path
 ) -> None:

@@ -24,7 +24,7 @@ STRIKES = (
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_killed_between_the_steps_of_an_ingestion_no_entry_is_missing_doubled_or_distilled_twice(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

@@ -138,7 +138,7 @@ def newsboat(tmp_path: Path) -> Newsboat:
 
 
 # A program of its own is started five times.
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_newsboat_fetches_feeds_and_articles_and_what_is_read_there_is_read_here(
     resources: Resources, settings: Settings, newsboat: Newsboat
 ) -> None:

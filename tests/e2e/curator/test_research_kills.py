@@ -18,7 +18,7 @@ STRIKES = ("read_for_research",)
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_killed_between_its_steps_research_still_ends_in_one_report_that_is_paid_for_once(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

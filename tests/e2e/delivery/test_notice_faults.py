@@ -32,6 +32,7 @@ from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.settings import SoonishSettings
 from tests.conftest import Parts, open_test_resources
 from tests.fakes.notices import GOAL, TEAM, tell
+from tests.patience import patience
 from tests.waiting import until
 
 PEOPLE = 60
@@ -142,7 +143,7 @@ def workers(parts: Parts, database_url: str, settings: Settings, faults: Path) -
         assert process.poll() is None, "the workers run, or are being started again"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(patience(20))
 
 
 def kill_one(pid: int) -> None:
@@ -192,7 +193,7 @@ async def play(stage: Crowd, pid: int, goals: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_killed_around_every_effect_everybody_is_told_and_no_copy_is_denied(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

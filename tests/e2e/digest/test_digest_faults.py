@@ -28,6 +28,7 @@ from pressbox.digest.workflow import DigestWorkflow
 from pressbox.inbox.store import InboxStore
 from tests.conftest import Parts
 from tests.fakes.reader import Library
+from tests.patience import patience
 from tests.waiting import look_until
 
 DAY = timedelta(days=1)
@@ -59,7 +60,7 @@ def worker(parts: Parts, database_url: str, settings: Settings, faults: Path) ->
         assert process.poll() is None, "the worker runs, or is being started again"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(patience(20))
 
 
 class Morning:
@@ -129,7 +130,7 @@ async def kill_while_it_sends(database: Database, pid: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_killed_before_after_and_while_it_sends_nothing_is_told_twice_or_missed(
     parts: Parts, database_url: str, resources: Resources, temporal: Client, tmp_path: Path
 ) -> None:

@@ -43,6 +43,7 @@ from pressbox.soonish.service.soonish import Soonish
 from pressbox.soonish.settings import SoonishSettings
 from pressbox.soonish.workflows.reconcile import ReconcileWorkflow
 from tests.conftest import Parts, open_test_resources
+from tests.patience import patience
 from tests.waiting import until
 
 PEOPLE = 300
@@ -57,7 +58,7 @@ ROUNDS = 12
 BETWEEN_CHANCES = 5
 REMINDERS = 5
 OF_REMINDERS = frozenset({"send_reminder_notification", "remove_fired_schedule"})
-SETTLE_SECONDS = 200.0
+SETTLE_SECONDS = patience(200)
 Again = Callable[[int], Awaitable[None]]
 
 _OPEN = text("""
@@ -203,7 +204,7 @@ def worker(parts: Parts, database_url: str, settings: Settings, faults: Path) ->
         assert process.poll() is None, "the worker runs, or is being started again"
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(patience(20))
 
 
 @asynccontextmanager
@@ -271,7 +272,7 @@ def judge(target: NotificationTarget, ledger: Sequence[tuple[str, str, str, bool
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_killed_around_the_effects_of_a_broadcast_nobody_is_missing_and_no_copy_is_denied(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:
@@ -292,7 +293,7 @@ def find_workers(pid: int) -> list[int]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_a_worker_frozen_for_longer_than_its_claims_denies_no_copy_and_loses_nobody(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

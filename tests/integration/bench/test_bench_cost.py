@@ -12,7 +12,7 @@ from pressbox.entry.manifests import APPLICATIONS
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_a_look_for_feeds_with_nothing_to_do_is_one_activity() -> None:
     cost = await measure(APPLICATIONS, "look for feeds", 2)
     # A start, an activity, and the mark of the version with its search attribute.
@@ -21,7 +21,7 @@ async def test_a_look_for_feeds_with_nothing_to_do_is_one_activity() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_more_questions_are_counted_than_a_person_may_ask_in_a_day() -> None:
     async with open_stage(APPLICATIONS, CuratorSettings()) as stage, stage.resources.database.unit_of_work() as work:
         assert await limit_of(work.session, QUESTIONS, stage.user_id) > QUESTIONS.default

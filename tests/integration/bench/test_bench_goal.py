@@ -6,7 +6,7 @@ from pressbox.bench.goal import WAYS, list_figures, measure
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_a_goal_for_three_is_one_short_run_and_one_request_for_each_phone() -> None:
     cost = await measure(3)
     assert cost.requests == 3

@@ -10,7 +10,7 @@ from pressbox.core.db.database import Database
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_an_instance_is_measured_and_gone_afterwards() -> None:
     with temporary_home() as home:
         with measured_instance(home) as instance:

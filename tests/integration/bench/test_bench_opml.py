@@ -9,7 +9,7 @@ from pressbox.bench.opml import run_opml
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 def test_every_feed_of_the_file_is_shown_and_read_or_says_why_not(tmp_path: Path) -> None:
     (tmp_path / "1").write_bytes(write_feed(1, 0, 25))
     (tmp_path / "2").write_bytes(write_feed(2, 0, 4))

@@ -27,6 +27,7 @@ from pressbox.demo.simulators.answer_script import AnswerScript, Slip
 from pressbox.demo.simulators.model import MODEL, Mistake, ModelService
 from tests.fakes.asking import written
 from tests.fakes.reader import Library
+from tests.patience import patience
 from tests.waiting import look_until
 
 BRIDGE = "The old bridge over the Elbe is closed. Engineers found cracks in its pylons. Repairs will take a year."
@@ -42,7 +43,9 @@ async def model() -> AsyncIterator[ModelService]:
 
 @pytest.fixture
 def settings(settings: Settings, model: ModelService) -> Settings:
-    return settings.with_group(CuratorSettings(model_url=model.base_url, model_name=MODEL, model_timeout_seconds=10))
+    return settings.with_group(
+        CuratorSettings(model_url=model.base_url, model_name=MODEL, model_timeout_seconds=patience(10))
+    )
 
 
 class Desk:

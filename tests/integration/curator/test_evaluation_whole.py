@@ -33,7 +33,7 @@ from tests.fakes.curator_rows import NOW, Rows, entry, read
 from tests.waiting import look_until, until
 
 # Two models are loaded: RAGAS, and the one for vectors.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.limit(900)]
 TEXT = "The bridge over the estuary was opened to traffic in October 1931. It took four years to build the bridge."
 
 

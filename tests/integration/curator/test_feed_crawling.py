@@ -20,6 +20,7 @@ from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy
 from pressbox.curator.library.parser_pool import ParserPool
 from tests.fakes.child_functions import parse_by_accident
 from tests.integration.http.loopback import LoopbackServer, running
+from tests.patience import patience
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 POLICY = CuratorPolicy(feed_bytes=100_000, entries_per_crawl=3)
@@ -34,7 +35,7 @@ async def server() -> AsyncIterator[LoopbackServer]:
 
 @pytest.fixture
 async def crawler(server: LoopbackServer, parsers: ParserPool) -> AsyncIterator[FeedCrawler]:
-    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=5)
+    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=patience(5))
     async with GuardedClient(settings) as client:
         yield FeedCrawler(client, FeedParser(parsers), POLICY, lambda: NOW)
 

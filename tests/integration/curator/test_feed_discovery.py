@@ -12,6 +12,7 @@ from pressbox.core.http.client import GuardedClient, Response
 from pressbox.curator.feeds.discovery import USUAL_PATHS, FeedDiscovery
 from pressbox.curator.library.parser_pool import ParserPool
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
+from tests.patience import patience
 
 FEED = b"<rss><channel><title>News</title><item><guid>1</guid><title>One</title></item></channel></rss>"
 COMMENTS = FEED.replace(b"News", b"Comments")
@@ -25,7 +26,7 @@ async def server() -> AsyncIterator[LoopbackServer]:
 
 @pytest.fixture
 async def discovery(server: LoopbackServer, parsers: ParserPool) -> AsyncIterator[FeedDiscovery]:
-    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=5)
+    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=patience(5))
     async with GuardedClient(settings) as client:
         yield FeedDiscovery(client, parsers, 1_000_000)
 

@@ -27,7 +27,7 @@ async def cost(temporal: Client, before: Histories) -> Histories:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_an_article_costs_few_events_and_statements_and_an_unchanged_feed_next_to_none(
     database: Database, temporal: Client, tmp_path: Path
 ) -> None:

@@ -102,7 +102,7 @@ async def crawl(resources: Resources, press: Press, feed_ids: list[int]) -> None
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_three_hundred_feeds_are_shown_at_once_and_readable_while_they_arrive(
     resources: Resources, press: Press, person: Browser
 ) -> None:

@@ -12,6 +12,7 @@ from pressbox.demo.news.library import articles, variation
 from pressbox.demo.simulators.news_evil import ETAG, HUGE_BYTES, Evil
 from pressbox.demo.simulators.news_pages import CHROME
 from pressbox.demo.simulators.news_site import PUBLICATIONS, NewsSite
+from tests.patience import patience
 
 HELD = "night-ferry-timetable"
 
@@ -24,7 +25,7 @@ async def site() -> AsyncIterator[NewsSite]:
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patience(10)) as client:
         yield client
 
 

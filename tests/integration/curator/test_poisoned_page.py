@@ -26,6 +26,7 @@ from pressbox.curator.library.rows import EntryBodyRow, FeedStateRow
 from tests.fakes.curator_rows import Rows
 from tests.fakes.poisons import POISONS, rss
 from tests.integration.http.loopback import LoopbackServer, running
+from tests.patience import patience
 
 PAGE = 100
 POLICY = CuratorPolicy(page_size=PAGE, feed_delay=timedelta(0))
@@ -47,7 +48,7 @@ async def server() -> AsyncIterator[LoopbackServer]:
 
 @pytest.fixture
 async def crawl(server: LoopbackServer, database: Database, parsers: ParserPool) -> AsyncIterator[CrawlActivities]:
-    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=10)
+    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=patience(10))
     async with GuardedClient(settings) as client:
         crawler = FeedCrawler(client, FeedParser(parsers), POLICY, lambda: NOW)
         limiter = HostRateLimiter(SqlHostRateLimits(database), lambda: NOW)

@@ -24,6 +24,7 @@ from pressbox.demo.simulators.judge_script import is_judge_task, write_judgement
 from pressbox.demo.simulators.model import Mistake, ModelRequest, ModelService
 from tests.fakes.evaluating import judged
 from tests.fakes.spending import sql_pay_once
+from tests.patience import patience
 
 # The library takes seconds to load.
 pytestmark = pytest.mark.slow
@@ -141,7 +142,7 @@ async def test_the_makers_of_the_library_are_told_nothing(
     assert sent == []
     # Its thread looks once a second whether it shall end.
     thread: threading.Thread = analytics._analytics_batcher._flush_thread
-    thread.join(timeout=30)
+    thread.join(timeout=patience(30))
     assert not thread.is_alive()
 
 

@@ -5,11 +5,9 @@ import errno
 import gzip
 import io
 import os
-import shutil
 import sqlite3
 import stat
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
@@ -31,6 +29,7 @@ from pressbox.embedded.instance_lock import InstanceLock
 from pressbox.embedded.postgres import EmbeddedPostgres
 from pressbox.embedded.restore import restore_backup
 from pressbox.entry.commands.instance import backup
+from tests.folders import reachable_folder
 from tests.other_user import open_to_others
 
 cli = Typer()
@@ -86,18 +85,16 @@ def objects(settings: Settings) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def original() -> Iterator[Original]:
-    folder = Path(tempfile.mkdtemp(prefix="pressbox-test-", dir="/tmp"))
-    folder.chmod(0o711)
-    home = Home(folder / "home")
-    home.create()
-    postgres = EmbeddedPostgres(home)
-    postgres.start()
-    fill(home, postgres.url)
-    postgres.stop()
-    settings = Settings(home=home.path)
-    file = folder / "backup.tar.gz"
-    yield Original(settings, file, write_backup(settings, file, product_version=VERSION))
-    shutil.rmtree(folder)
+    with reachable_folder() as folder:
+        home = Home(folder / "home")
+        home.create()
+        postgres = EmbeddedPostgres(home)
+        postgres.start()
+        fill(home, postgres.url)
+        postgres.stop()
+        settings = Settings(home=home.path)
+        file = folder / "backup.tar.gz"
+        yield Original(settings, file, write_backup(settings, file, product_version=VERSION))
 
 
 def test_everything_comes_back_on_an_empty_home(original: Original, folder: Path) -> None:

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,9 @@ from pressbox.core.errors import ConfigurationError
 from pressbox.embedded.home import Home
 from pressbox.embedded.postgres import EmbeddedPostgres, installed_binaries
 from pressbox.embedded.processes import ProcessRecord, SystemAccount, reachable, wait_until
+from tests.folders import reachable_folder
 from tests.other_user import as_another_user, needs_reachable_checkout, open_to_others
+from tests.patience import patience
 
 as_root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to change accounts")
 
@@ -28,15 +29,13 @@ as_root_only = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to chang
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[EmbeddedPostgres]:
     """One server that the gentler tests share."""
-    folder = Path(tempfile.mkdtemp(prefix="pressbox-test-", dir="/tmp"))
-    folder.chmod(0o711)
-    home = Home(folder / "home")
-    home.create()
-    server = EmbeddedPostgres(home)
-    server.start()
-    yield server
-    server.stop()
-    shutil.rmtree(folder)
+    with reachable_folder() as folder:
+        home = Home(folder / "home")
+        home.create()
+        server = EmbeddedPostgres(home)
+        server.start()
+        yield server
+        server.stop()
 
 
 def write_row(server: EmbeddedPostgres, text: str) -> None:
@@ -204,7 +203,7 @@ def test_the_server_ends_with_a_supervisor_that_was_killed(folder: Path) -> None
     with subprocess.Popen([sys.executable, "-c", CHILD, str(folder / "home")], stdout=subprocess.PIPE) as supervisor:
         server = ProcessRecord.of(announced(supervisor))
         supervisor.kill()
-        assert wait_until(lambda: server.find() is None, 15)
+        assert wait_until(lambda: server.find() is None, patience(15))
 
 
 @as_root_only
@@ -228,7 +227,7 @@ def test_binaries_that_the_account_cannot_reach_are_copied_into_the_home(folder:
         assert not older.exists()
         record = ProcessRecord.of(server)
         supervisor.kill()
-        assert wait_until(lambda: record.find() is None, 15)
+        assert wait_until(lambda: record.find() is None, patience(15))
 
 
 @as_root_only
@@ -256,4 +255,4 @@ def test_a_normal_user_needs_no_other_account(folder: Path) -> None:
         assert (folder / "home").stat().st_mode & 0o777 == 0o700
         record = ProcessRecord.of(server)
         supervisor.kill()
-        assert wait_until(lambda: record.find() is None, 15)
+        assert wait_until(lambda: record.find() is None, patience(15))

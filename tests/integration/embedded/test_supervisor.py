@@ -1,12 +1,10 @@
 """The engine of `pressbox up`, as a real process on real servers: recovery, second start, taken ports, no orphans."""
 
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +23,8 @@ from pressbox.embedded.ports import free_port
 from pressbox.embedded.processes import ProcessRecord, wait_until
 from pressbox.embedded.restore import restore_backup
 from pressbox.embedded.supervisor import Steps, Supervisor
+from tests.folders import reachable_folder
+from tests.patience import patience
 from tests.waiting import PATIENCE_SECONDS
 
 TOY_UP = Path(__file__).with_name("toy_up.py")
@@ -118,13 +118,11 @@ class Instance:
 @pytest.fixture(scope="module")
 def running() -> Iterator[Instance]:
     """One instance that the tests of recovery share; each leaves it well."""
-    folder = Path(tempfile.mkdtemp(prefix="pressbox-test-", dir="/tmp"))
-    folder.chmod(0o711)
-    instance = Instance(folder)
-    instance.start()
-    yield instance
-    instance.close()
-    shutil.rmtree(folder)
+    with reachable_folder() as folder:
+        instance = Instance(folder)
+        instance.start()
+        yield instance
+        instance.close()
 
 
 @pytest.fixture
@@ -138,8 +136,8 @@ def instance(folder: Path) -> Iterator[Instance]:
 def test_a_killed_part_comes_back_by_itself(running: Instance, name: str) -> None:
     before = running.parts()
     os.kill(before[name].pid, signal.SIGKILL)
-    assert wait_until(lambda: running.parts().get(name) not in (None, before[name]), 25)
-    assert wait_until(lambda: running.serves() and running.database_answers(), 15)
+    assert wait_until(lambda: running.parts().get(name) not in (None, before[name]), patience(25))
+    assert wait_until(lambda: running.serves() and running.database_answers(), patience(15))
     assert {key for key in before if running.parts()[key] != before[key]} == {name}
 
 
@@ -197,7 +195,7 @@ def test_a_second_ctrl_c_stops_without_waiting(instance: Instance) -> None:
         time.sleep(0.1)
     assert instance.up.poll() is None
     instance.up.send_signal(signal.SIGINT)
-    instance.up.communicate(timeout=120)
+    instance.up.communicate(timeout=patience(120))
     assert "Stopped without waiting" in instance.errors.read_text()
     assert instance.processes() == []
 

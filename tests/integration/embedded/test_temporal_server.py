@@ -24,6 +24,7 @@ from pressbox.embedded.http_probe import socket_answers_well
 from pressbox.embedded.processes import SystemAccount, reachable
 from pressbox.embedded.temporal_server import EmbeddedTemporal, installed_binary
 from tests.other_user import as_another_user, needs_reachable_checkout, open_to_others
+from tests.patience import patience
 
 
 @pytest.fixture
@@ -158,7 +159,7 @@ def test_a_killed_gate_takes_the_server_along(temporal: EmbeddedTemporal) -> Non
     gate = psutil.Process(temporal.pid)
     (server,) = gate.children()
     gate.kill()
-    assert psutil.wait_procs([server], timeout=60)[1] == []
+    assert psutil.wait_procs([server], timeout=patience(60))[1] == []
 
 
 NORMAL_USER = """
@@ -208,7 +209,7 @@ def test_a_normal_user_has_a_private_server_too(folder: Path) -> None:
         assert door.stat().st_uid == nobody.pw_uid
         assert open_to_others(folder / "home") == []
         owner.stdin.close()
-        assert owner.wait(30) == 0
+        assert owner.wait(patience(30)) == 0
 
 
 async def client_of(server: EmbeddedTemporal) -> Client:

@@ -34,6 +34,7 @@ from pressbox.footy.domain.errors import (
 from pressbox.footy.ports.outside import ClipSource, DownloadLimits, SearchRequest
 from pressbox.footy.settings import FootySettings
 from tests.fakes.spending import free_till
+from tests.patience import patience
 
 NOW = datetime(2026, 11, 15, 20, 0, 0, tzinfo=UTC)
 VIDEO = b"\x00\x00\x00\x18ftypmp42 a clip"
@@ -83,7 +84,7 @@ async def site(moment: Moment) -> AsyncIterator[SocialSite]:
 
 @pytest.fixture
 async def http(site: SocialSite) -> AsyncIterator[GuardedClient]:
-    async with GuardedClient(HttpSettings(allow=(f"127.0.0.1:{site.port}",), timeout_seconds=5)) as client:
+    async with GuardedClient(HttpSettings(allow=(f"127.0.0.1:{site.port}",), timeout_seconds=patience(5))) as client:
         yield client
 
 

@@ -105,7 +105,7 @@ class Day:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_a_goal_goes_from_the_first_poll_to_ranked_clips_and_the_match_to_the_archive(
     settings: Settings, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

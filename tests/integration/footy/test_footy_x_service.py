@@ -3,11 +3,9 @@
 import asyncio
 import json
 import os
-import shutil
 import signal
 import socket
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -290,8 +288,7 @@ async def test_a_service_that_is_away_is_a_failure_that_says_what_to_do() -> Non
 
 
 @pytest.mark.browser
-async def test_the_command_serves_until_it_is_stopped(site: SocialSite) -> None:
-    home = Path(tempfile.mkdtemp(dir="/tmp"))
+async def test_the_command_serves_until_it_is_stopped(site: SocialSite, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     process = await asyncio.create_subprocess_exec(
@@ -302,7 +299,7 @@ async def test_the_command_serves_until_it_is_stopped(site: SocialSite) -> None:
         "serve",
         env={
             "PATH": os.environ["PATH"],
-            "PRESSBOX_HOME": str(home),
+            "PRESSBOX_HOME": str(tmp_path),
             "PRESSBOX_HTTP_ALLOW": f"127.0.0.1:{site.port}",
             "PRESSBOX_FOOTY_X_PAGE_URL": site.face_url("x"),
             "PRESSBOX_FOOTY_X_SERVE_PORT": str(port),
@@ -327,4 +324,3 @@ async def test_the_command_serves_until_it_is_stopped(site: SocialSite) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
-        shutil.rmtree(home)

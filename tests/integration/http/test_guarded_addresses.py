@@ -7,6 +7,7 @@ from pressbox.core.errors import InvalidInputError, RefusedAddressError, Transie
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.http.exchange import TooManyRedirectsError
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
+from tests.patience import patience
 
 
 def guarded(server: LoopbackServer, resolver: ScriptedResolver | None = None, *extra: str) -> GuardedClient:
@@ -46,7 +47,7 @@ def guarded(server: LoopbackServer, resolver: ScriptedResolver | None = None, *e
 )
 async def test_no_spelling_of_a_private_address_is_reached(server: LoopbackServer, host: str) -> None:
     server.answers("/")
-    async with GuardedClient(HttpSettings(timeout_seconds=5)) as client:
+    async with GuardedClient(HttpSettings(timeout_seconds=patience(5))) as client:
         # A spelling may also not be read at all; then there is nothing to connect to.
         with pytest.raises((RefusedAddressError, InvalidInputError, TransientError)) as caught:
             await client.get(f"http://{host}:{server.port}/")
@@ -145,7 +146,7 @@ async def test_a_name_without_address_is_worth_another_try(resolver: ScriptedRes
 
 
 async def test_the_real_resolver_says_that_a_name_does_not_resolve() -> None:
-    async with GuardedClient(HttpSettings(timeout_seconds=20)) as client:
+    async with GuardedClient(HttpSettings(timeout_seconds=patience(20))) as client:
         with pytest.raises(TransientError):
             await client.get("http://nothing.invalid/")
 

@@ -15,6 +15,7 @@ from pressbox.core.http.decoding import AnswerTooLargeError
 from tests.certificates import Authority
 from tests.integration.http.http2_server import Answering, Http2Server, Turn, serving
 from tests.integration.http.loopback import ScriptedResolver, running
+from tests.patience import patience
 from tests.waiting import until
 
 
@@ -32,7 +33,7 @@ async def server(authority: Authority) -> AsyncIterator[Http2Server]:
 
 @pytest.fixture
 async def client(authority: Authority, server: Http2Server) -> AsyncIterator[GuardedClient]:
-    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), max_bytes=300_000, timeout_seconds=10)
+    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), max_bytes=300_000, timeout_seconds=patience(10))
     trusting = ssl.create_default_context(cafile=str(authority.ca_file))
     async with GuardedClient(settings, ssl_context=trusting) as client:
         yield client
@@ -191,7 +192,7 @@ async def test_who_gives_up_waiting_harms_nobody_else(authority: Authority, serv
         await asyncio.sleep(3600)
 
     server.routes["/late"], server.routes["/never"] = answer_late, never_answer
-    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=60)
+    settings = HttpSettings(allow=(f"127.0.0.1:{server.port}",), timeout_seconds=patience(60))
     trusting = ssl.create_default_context(cafile=str(authority.ca_file))
     async with GuardedClient(settings, ssl_context=trusting) as client:
         patient = asyncio.create_task(client.get(server.url("/late")))

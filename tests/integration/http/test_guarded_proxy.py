@@ -12,6 +12,7 @@ import pytest
 from pressbox.core.config import HttpSettings
 from pressbox.core.http.proxy import GuardedProxy, Lease
 from tests.integration.http.loopback import LoopbackServer, ScriptedResolver, running
+from tests.patience import patience
 
 MINUTE = timedelta(minutes=1)
 
@@ -28,7 +29,7 @@ async def proxy(server: LoopbackServer) -> AsyncIterator[GuardedProxy]:
 
 
 def client(lease: Lease) -> httpx.AsyncClient:
-    return httpx.AsyncClient(proxy=lease.url, trust_env=False, follow_redirects=True, timeout=10)
+    return httpx.AsyncClient(proxy=lease.url, trust_env=False, follow_redirects=True, timeout=patience(10))
 
 
 async def raw(lease: Lease, *lines: str) -> bytes:
@@ -209,7 +210,7 @@ def send_late_body(lease: Lease) -> bytes:
     host, port = lease.server.removeprefix("http://").split(":")
     credentials = httpx.BasicAuth(lease.username, lease.password)._auth_header
     head = f"POST http://127.0.0.1:1/ HTTP/1.1\r\nContent-Length: 2000\r\nProxy-Authorization: {credentials}\r\n\r\n"
-    with socket.create_connection((host, int(port)), timeout=60) as connection:
+    with socket.create_connection((host, int(port)), timeout=patience(60)) as connection:
         connection.sendall(head.encode())
         answer = b""
         while piece := connection.recv(1000):

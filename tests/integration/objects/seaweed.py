@@ -3,11 +3,9 @@
 import asyncio
 import json
 import secrets
-import shutil
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,9 +17,11 @@ from pydantic import SecretStr
 from pressbox.core.config import ObjectsSettings
 from pressbox.core.errors import PressboxError
 from pressbox.core.objects.factory import open_store
+from tests.folders import OBJECT_SOCKETS, reachable_folder
+from tests.patience import patience
 
 BUCKET = "pressbox-tests"
-START_SECONDS = 40.0
+START_SECONDS = patience(40)
 PORT_OPTIONS = (
     "master.port",
     "master.port.grpc",
@@ -74,7 +74,12 @@ def free_ports(number: int) -> list[int]:
 @contextmanager
 def running_s3_server() -> Iterator[S3Server]:
     """Starts it, waits until it takes an object, and stops it."""
-    folder = Path(tempfile.mkdtemp(prefix="pressbox-s3-"))
+    with reachable_folder() as folder, _running_in(folder) as server:
+        yield server
+
+
+@contextmanager
+def _running_in(folder: Path) -> Iterator[S3Server]:
     config = folder / "s3.json"
     identities = [
         {
@@ -118,7 +123,9 @@ def running_s3_server() -> Iterator[S3Server]:
         # Its own way out takes ten seconds, and nobody wants the data.
         process.kill()
         process.wait()
-        shutil.rmtree(folder, ignore_errors=True)
+        for port in ports.values():
+            for left in Path("/tmp").glob(OBJECT_SOCKETS.format(port=port)):
+                left.unlink(missing_ok=True)
 
 
 def _wait_until_usable(server: S3Server, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.core.objects.store import ObjectStore
+from tests.patience import patience
 
 # Larger than one part of an upload, so that it is written in several.
 LARGE = 11_000_000
@@ -204,7 +205,7 @@ async def test_a_write_that_is_cancelled_leaves_what_was_there(store: ObjectStor
     for key in ("old", "new"):
         half_way.clear()
         writing = asyncio.create_task(store.put(key, stuck()))
-        await asyncio.wait_for(half_way.wait(), 20)
+        await asyncio.wait_for(half_way.wait(), patience(20))
         writing.cancel()
         with pytest.raises(asyncio.CancelledError):
             await writing

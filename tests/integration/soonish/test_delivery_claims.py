@@ -21,6 +21,7 @@ from pressbox.soonish.domain.links import SignedLinks
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
 from tests.integration.soonish.conftest import World, claim
+from tests.patience import patience
 from tests.waiting import until
 
 PEOPLE = 40
@@ -99,7 +100,7 @@ class Crowd:
 
     async def send_until_all(self) -> None:
         """Another worker, which is never frozen, goes on until everybody has an answer."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patience(60)):
             while await self.count(DeliveryState.SENT) < PEOPLE:
                 await self.send(Sender(self.place))
                 await asyncio.sleep(0.2)

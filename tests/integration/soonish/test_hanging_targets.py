@@ -46,7 +46,7 @@ _COUNT = text("""
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_two_hundred_and_fifty_that_hang_hold_up_nobody_who_answers(world: World) -> None:
     async with NotificationTarget() as target, NotificationTarget() as silent:
         silent.tell("", Kind.HANGING)

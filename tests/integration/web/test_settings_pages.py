@@ -25,6 +25,7 @@ from pressbox.entry.stored_settings import combine_settings, wait_for_change
 from pressbox.entry.web import WebProcess
 from pressbox.footy.settings import FootySettings
 from tests.integration.web.conftest import Browse
+from tests.patience import patience
 from tests.site import ADMIN, MEMBER, Browser, serving
 from tests.waiting import look_until
 
@@ -207,7 +208,7 @@ async def test_a_process_hears_of_a_change_and_what_cannot_be_used_is_left_out(r
     waiting = asyncio.create_task(wait_for_change(opened, seconds=0.05))
     store = StoredSettings(resources.database, resources.settings)
     await store.change("x", {"soonish.smtp_port": "no number", "footy.api_key": KEY}, COMMAND_LINE)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(patience(60)):
         await waiting
     used = await combine_settings(resources.settings, resources.database)
     key = used.group(FootySettings).api_key

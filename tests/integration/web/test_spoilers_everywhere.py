@@ -22,7 +22,7 @@ from tests.integration.footy.footy_world import AWAY, HOME, goal
 from tests.integration.web.spoiler_ground import MATCH, Ground
 from tests.site import browsing, serving
 
-pytestmark = [pytest.mark.timeout(600), pytest.mark.slow]
+pytestmark = [pytest.mark.limit(600), pytest.mark.slow]
 
 # Names that stand nowhere else, so that whoever reads one knows who scored.
 FIRST = goal(23, (918273, "Zyrkel Quorn"), HOME)

@@ -13,6 +13,7 @@ import httpx
 
 from pressbox.embedded.ports import free_port
 from tests.conftest import Parts
+from tests.patience import patience
 from tests.waiting import look_until
 
 PROGRAM = Path(sys.executable).with_name("pressbox")
@@ -30,7 +31,9 @@ async def test_an_open_stream_ends_with_the_process(parts: Parts, database_url: 
     }
     web = await asyncio.create_subprocess_exec(PROGRAM, "web", env=environment, cwd=tmp_path, stderr=PIPE, stdout=PIPE)
     try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=60) as client:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=patience(60)
+        ) as client:
 
             async def ready() -> bool:
                 assert web.returncode is None

@@ -33,7 +33,7 @@ from tests.planted import ADDRESS, AUDIENCES, FOLLOWED, WORDS, Planted, plant
 from tests.site import Browser, browsing, serving
 
 # Hundreds of requests; beside other tests on a busy machine they take their time.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.limit(900)
 
 SECRET = re.compile(r"planted-[a-z-]+")
 STREAM = "/api/stream"

@@ -50,7 +50,7 @@ async def waits(client: Client, workflow_id: str) -> bool:
     return [one.state for one in pending] == [PendingActivityState.PENDING_ACTIVITY_STATE_SCHEDULED]
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_a_question_is_begun_before_the_articles_that_waited_longer(temporal: Client) -> None:
     order.clear()
     queue = f"test-{secrets.token_hex(4)}"
