@@ -11,6 +11,7 @@ from pressbox.core.progress.contracts import ProgressState
 from pressbox.core.temporal.schedules import declared_schedules, reconcile
 from pressbox.entry.manifests import APPLICATIONS
 from tests.browser.conftest import PHONE, OpenPage, Site, Watch, Work, arrived, has_no_sideways_scroll
+from tests.waiting import look_until
 
 pytestmark = pytest.mark.browser
 
@@ -231,7 +232,13 @@ async def test_an_administrator_opens_temporals_own_pages(page: Page, site: Site
     watch.expected = ("favicon.ico",)
     client, name = site.resources.temporal, f"shown-{secrets.token_hex(4)}"
     handle = await client.start_workflow("Nobody", id=name, task_queue="nobody")
+
+    async def listed() -> bool:
+        return [each.id async for each in client.list_workflows(f"WorkflowId = '{name}'")] == [name]
+
     try:
+        # The page loads its list once, and Temporal lists a moment after it starts.
+        await look_until(listed, what="the list with the new workflow")
         await page.goto(f"{site.url}/activity")
         await page.get_by_role("link", name="Temporal", exact=True).click()
         await expect(page.get_by_role("link", name=name)).to_be_visible()

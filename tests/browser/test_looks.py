@@ -6,6 +6,7 @@ from playwright.async_api import Page
 
 from pressbox.core.progress.contracts import ProgressState
 from tests.browser.conftest import DESKTOP, PHONE, SCREENSHOTS, OpenPage, Site, Work, has_no_sideways_scroll
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.browser
 
@@ -85,7 +86,7 @@ async def fill(work: Work) -> None:
 async def count_transferred(url: str) -> int:
     """The bytes of an answer as they travel, compressed."""
     async with (
-        httpx.AsyncClient(trust_env=False, headers={"accept-encoding": "gzip"}) as client,
+        httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS, headers={"accept-encoding": "gzip"}) as client,
         client.stream("GET", url) as answer,
     ):
         assert answer.is_success

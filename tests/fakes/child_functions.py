@@ -83,11 +83,6 @@ def environment() -> dict[str, str]:
     return dict(os.environ)
 
 
-def hang_and_tell(number: int) -> int:
-    time.sleep(60)
-    return number
-
-
 def answer_before_sleeping(seconds: float) -> int:
     after_answer(lambda: time.sleep(seconds))
     return os.getpid()

@@ -22,7 +22,7 @@ from pressbox.embedded.ports import free_port
 from pressbox.entry.manifests import APPLICATIONS
 from tests.conftest import Parts
 from tests.site import ADMIN, PASSWORD, Browser, cheap_passwords, serving
-from tests.waiting import look_until
+from tests.waiting import PATIENCE_SECONDS, look_until
 
 PROGRAM = Path(sys.executable).with_name("pressbox")
 NAVIGATION = [manifest.navigation.path for manifest in APPLICATIONS if manifest.navigation]
@@ -76,7 +76,9 @@ async def test_a_worker_waits_for_temporal_and_lives(parts: Parts, database_url:
         PROGRAM, "worker", "--queue", "core", env=environment, cwd=tmp_path, stdout=PIPE, stderr=PIPE
     )
     try:
-        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as client:
+        async with httpx.AsyncClient(
+            base_url=f"http://127.0.0.1:{port}", trust_env=False, timeout=PATIENCE_SECONDS
+        ) as client:
 
             async def ask(path: str) -> httpx.Response | None:
                 assert worker.returncode is None, "it must wait, not end"

@@ -7,6 +7,7 @@ from playwright.async_api import Page, expect
 from tests.browser.conftest import PHONE, SCREENSHOTS, Site, has_no_sideways_scroll
 from tests.browser.test_looks import LARGEST_PAGE, OVERLAPS
 from tests.fakes.newsstand import Newsstand
+from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.browser
 
@@ -20,7 +21,7 @@ async def test_an_app_gets_its_password_and_a_search_becomes_a_feed(page: Page, 
     await page.get_by_role("button", name="Create password").click()
     secret = await page.locator("[data-new-password]").inner_text()
     wish = {"Email": "owner@localhost", "Passwd": secret}
-    async with httpx.AsyncClient(base_url=site.url, trust_env=False) as app:
+    async with httpx.AsyncClient(base_url=site.url, trust_env=False, timeout=PATIENCE_SECONDS) as app:
         assert "Auth=" in (await app.post("/accounts/ClientLogin", data=wish)).text
         await page.goto(f"{site.url}/reader?list=feed&id={gazette}")
         await page.get_by_role("link", name="As a feed", exact=True).click()

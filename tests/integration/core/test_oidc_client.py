@@ -22,6 +22,7 @@ from pressbox.core.config import HttpSettings, OidcSettings
 from pressbox.core.errors import TransientError
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.oidc_provider import CLIENT_ID, CLIENT_SECRET, Lie, OidcProvider
+from tests.waiting import PATIENCE_SECONDS
 
 PUBLIC_URL = "https://press.example.org"
 
@@ -47,7 +48,7 @@ async def travel(client: OidcClient) -> tuple[Request, dict[str, str]]:
     """To the provider and back, as a browser does it."""
     request = new_request()
     address = authorization_url(await client.provider(), client.settings, request, client.redirect_uri)
-    async with httpx.AsyncClient(trust_env=False) as browser:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as browser:
         answer = await browser.get(address)
     location = answer.headers["location"]
     assert location.startswith(f"{PUBLIC_URL}/sign-in/oidc/callback?")

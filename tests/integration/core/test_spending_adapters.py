@@ -34,8 +34,9 @@ from tests.fakes.paid_services import (
     with_services,
 )
 from tests.fakes.spending import FakeLedger, pay_once_of, spend
+from tests.patience import patience
 
-SHORT = timedelta(seconds=0.5)
+LONG, SHORT = timedelta(seconds=patience(20)), timedelta(seconds=patience(0.5))
 SERVICES = tuple(service.name for manifest in APPLICATIONS for service in manifest.paid)
 CHATS = tuple(name for name in SERVICES if name in EXERCISES and EXERCISES[name].speaks_chat)
 HTML = Answer(200, b"<!DOCTYPE html><h1>Welcome</h1>", {"Content-Type": "text/html"})
@@ -48,13 +49,21 @@ async def counter() -> AsyncIterator[Counter]:
 
 
 @pytest.fixture
-async def services(resources: Resources, counter: Counter, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Resources]:
-    """All services at the counter, none of which waits long."""
-    monkeypatch.setattr(translators, "LONGEST_CALL", SHORT)
-    monkeypatch.setattr(source_client, "TIMEOUT", SHORT)
-    monkeypatch.setattr(vision_llm, "LONGEST_CALL", SHORT)
+def longest() -> timedelta:
+    """How long a service may take."""
+    return LONG
+
+
+@pytest.fixture
+async def services(
+    resources: Resources, counter: Counter, monkeypatch: pytest.MonkeyPatch, longest: timedelta
+) -> AsyncIterator[Resources]:
+    """All services at the counter."""
+    monkeypatch.setattr(translators, "LONGEST_CALL", longest)
+    monkeypatch.setattr(source_client, "TIMEOUT", longest)
+    monkeypatch.setattr(vision_llm, "LONGEST_CALL", longest)
     async with GuardedClient(HttpSettings(allow=(f"127.0.0.1:{counter.port}",))) as http:
-        yield replace(with_services(resources, counter.url, timeout=SHORT.total_seconds()), http=http)
+        yield replace(with_services(resources, counter.url, timeout=longest.total_seconds()), http=http)
 
 
 async def lines(resources: Resources) -> Sequence[PaidRequestRow]:
@@ -123,7 +132,7 @@ async def test_a_request_that_is_not_taken_takes_nothing(
 
 
 @pytest.mark.parametrize("name", SERVICES)
-@pytest.mark.parametrize("kind", [Kind.HANGING, Kind.RESET])
+@pytest.mark.parametrize(("kind", "longest"), [(Kind.HANGING, SHORT), (Kind.RESET, LONG)])
 async def test_an_answer_that_never_comes_is_counted_as_billed(
     services: Resources, counter: Counter, name: str, kind: Kind
 ) -> None:
@@ -246,7 +255,7 @@ async def test_every_recorded_answer_of_an_endpoint_is_lines_that_have_ended(cou
 
     for recorded in recorded_completions():
         endpoint = Endpoint(f"{counter.url}/v1", recorded.name, None, "URL", "KEY", "NAME")
-        chat = ChatModel("model", endpoint, longest_call=timedelta(seconds=30), at_once=1)
+        chat = ChatModel("model", endpoint, longest_call=LONG, at_once=1)
         ledger, counter.given, counter.received = FakeLedger(), recorded.answer, 0
         question = Question("answer", "1", recorded.name, "Say it in short.", "A text.", 50)
         with suppress(PressboxError):

@@ -15,9 +15,11 @@ from pressbox.curator.settings import CuratorSettings
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.langfuse import INGESTION, PUBLIC_KEY, SECRET_KEY, LangfuseService
 from tests.fakes.evaluating import judged
+from tests.patience import patience
 
 TRACE = "0123456789abcdef" * 2
 KEY = INGESTION.lstrip("/")
+LONG, SHORT = timedelta(seconds=patience(20)), timedelta(seconds=patience(0.5))
 EVALUATED = Evaluation(
     judged(subject_id=5),
     "ragas",
@@ -34,8 +36,13 @@ async def service() -> AsyncIterator[LangfuseService]:
 
 
 @pytest.fixture
-async def langfuse(service: LangfuseService) -> AsyncIterator[Langfuse]:
-    langfuse = Langfuse(service.url, PUBLIC_KEY, SecretStr(SECRET_KEY), longest_call=timedelta(seconds=0.5))
+def longest_call() -> timedelta:
+    return LONG
+
+
+@pytest.fixture
+async def langfuse(service: LangfuseService, longest_call: timedelta) -> AsyncIterator[Langfuse]:
+    langfuse = Langfuse(service.url, PUBLIC_KEY, SecretStr(SECRET_KEY), longest_call=longest_call)
     yield langfuse
     await langfuse.close()
 
@@ -64,8 +71,12 @@ async def test_no_question_no_answer_and_no_passage_is_sent(langfuse: Langfuse, 
 
 
 @pytest.mark.parametrize(
-    ("kind", "seconds", "expected"),
-    [(Kind.FAILING, 0, TransientError), (Kind.HANGING, 0, TransientError), (Kind.BUSY, 30, RateLimitedError)],
+    ("kind", "seconds", "longest_call", "expected"),
+    [
+        (Kind.FAILING, 0, LONG, TransientError),
+        (Kind.HANGING, 0, SHORT, TransientError),
+        (Kind.BUSY, 30, LONG, RateLimitedError),
+    ],
 )
 async def test_trouble_of_the_server_is_worth_another_try(
     langfuse: Langfuse, service: LangfuseService, kind: Kind, seconds: float, expected: type[PressboxError]

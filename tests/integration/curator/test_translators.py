@@ -27,6 +27,7 @@ from pressbox.curator.translate.translators import QUOTA_PAUSE, ServiceTranslato
 from pressbox.demo.simulators import deepl, microsoft_translator
 from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.deepl import DeepLSimulator
+from pressbox.demo.simulators.http_service import Answer, Request
 from pressbox.demo.simulators.microsoft_translator import MicrosoftSimulator
 from pressbox.demo.simulators.translation_text import Mood, translate_text
 from tests.fakes.spending import FakeClaims, FakeLedger, pay_once_of
@@ -75,15 +76,23 @@ async def test_what_was_answered_once_is_not_paid_again_also_after_a_crash(simul
     assert len(simulator.received) == 2
 
 
-async def test_what_is_on_its_way_when_somebody_stops_is_kept_all_the_same(simulator: Simulator) -> None:
-    ledger = FakeLedger()
-    path = "v2/translate" if isinstance(simulator, DeepLSimulator) else "translate"
-    simulator.tell(path, Kind.SLOW, seconds=0.5, times=1)
+async def test_what_is_on_its_way_when_somebody_stops_is_kept_all_the_same(
+    simulator: Simulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ledger, arrived, may_answer, answer = FakeLedger(), asyncio.Event(), asyncio.Event(), simulator.answer
+
+    async def answer_when_told(request: Request) -> Answer:
+        arrived.set()
+        await may_answer.wait()
+        return await answer(request)
+
+    monkeypatch.setattr(simulator, "answer", answer_when_told)
     asked = asyncio.create_task(translator(simulator, ledger=ledger).translate(BLOCKS, GERMAN, SOURCE))
-    await until(lambda: simulator.behaviours.list()[path].kind is Kind.GOOD, "the request that is answered slowly")
+    await arrived.wait()
     asked.cancel()
     with pytest.raises(asyncio.CancelledError):
         await asked
+    may_answer.set()
     await until(lambda: ledger.answers)
     await translator(simulator, ledger=ledger).translate(BLOCKS, GERMAN, SOURCE)
     assert len(simulator.received) == 1

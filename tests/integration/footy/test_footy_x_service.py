@@ -30,7 +30,7 @@ from pressbox.footy.x.contracts import FoundOnX, SearchQuery, SearchResponse, Se
 from pressbox.footy.x.results import SeenPost, parse_duration, select_posts
 from pressbox.footy.x.service import build_service
 from pressbox.footy.x.session import Cookie, StoredSession
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 TOKEN = "a token of the tests"
 # Root has none.
@@ -256,7 +256,7 @@ async def test_each_trouble_has_a_status_and_words(
 ) -> None:
     searcher, url = scripted
     searcher.answer = SearchResponse(status=status)
-    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as client:
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE_SECONDS) as client:
         answer = await client.post(f"{url}/search", json={"search_query": "Wirtz"})
     assert (answer.status_code, answer.json()["status"]) == (code, status)
     with pytest.raises(error, match=words):
@@ -267,7 +267,7 @@ async def test_without_the_token_nothing_is_searched(scripted: tuple[Scripted, s
     searcher, url = scripted
     with pytest.raises(SourceLoginError, match="token"):
         await asked(url, "another token")
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         assert (await client.post(f"{url}/search", json={"search_query": "Wirtz"})).status_code == 401
         assert (await client.get(f"{url}/health")).json() == {"status": "healthy", "authenticated": True}
     assert searcher.asked == []
@@ -276,7 +276,7 @@ async def test_without_the_token_nothing_is_searched(scripted: tuple[Scripted, s
 @pytest.mark.parametrize("body", ["", "{broken", "{}", json.dumps({"search_query": "a", "max_results": 0})])
 async def test_a_question_that_cannot_be_read_is_refused(scripted: tuple[Scripted, str], body: str) -> None:
     searcher, url = scripted
-    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}) as client:
+    async with httpx.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE_SECONDS) as client:
         assert (await client.post(f"{url}/search", content=body)).status_code == 422
         assert (await client.post(f"{url}/search", content=b"x" * 1_100_000)).status_code == 413
     assert searcher.asked == []

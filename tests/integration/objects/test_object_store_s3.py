@@ -15,6 +15,7 @@ from pressbox.core.objects.adapter import ObstoreObjects
 from pressbox.core.objects.factory import open_store
 from pressbox.core.objects.store import ObjectStore
 from tests.integration.objects.seaweed import GUEST, OWNER, S3Server, free_ports
+from tests.waiting import PATIENCE_SECONDS
 
 
 async def every_failure(store: ObjectStore) -> list[PressboxError]:
@@ -70,7 +71,7 @@ async def test_a_link_lets_anybody_read_just_that_object(s3_server: S3Server) ->
     link = await store.link("clips/ein tor.mp4", timedelta(minutes=5))
     assert link is not None
     assert OWNER.secret_key not in link
-    async with httpx.AsyncClient(trust_env=False) as browser:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as browser:
         assert (await browser.get(link)).content == b"goal"
         assert (await browser.get(link.replace("tor", "foul"))).status_code == 403
         assert (await browser.get(link.partition("?")[0])).status_code == 403

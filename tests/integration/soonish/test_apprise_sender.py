@@ -25,9 +25,10 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from tests.fakes.lanes import MemoryLanes
+from tests.patience import patience
 
 LOOPBACK = "127.0.0.0/8"
-QUICK = SendLimits(seconds=5.0)
+QUICK = SendLimits(seconds=patience(5))
 SECRET = "s3cr3t-token-of-a-person"
 
 
@@ -122,12 +123,12 @@ async def test_a_slow_target_within_the_limit_is_accepted(sender: AppriseSender,
 async def test_retry_after_is_handed_on_and_holds_back_the_next_message_to_that_channel(
     sender: AppriseSender, target: NotificationTarget
 ) -> None:
-    target.tell("busy", Kind.BUSY, seconds=30, times=1)
+    target.tell("busy", Kind.BUSY, seconds=900, times=1)
     first = await send(sender, target.apprise_url("busy"), "channel:7")
-    assert first.retry_after == timedelta(seconds=30)
+    assert first.retry_after == timedelta(minutes=15)
     with pytest.raises(NoTurnError) as held:
         await send(sender, target.apprise_url("busy"), "channel:7")
-    assert timedelta(seconds=5) < held.value.wait <= timedelta(seconds=30)
+    assert timedelta(minutes=5) < held.value.wait <= timedelta(minutes=15)
     assert target.of("busy") == [], "nothing was sent before the moment that the target named"
     other = await send(sender, target.apprise_url("other"), "channel:8")
     assert other.result is AttemptResult.ACCEPTED, "another channel on the same host is not held back"

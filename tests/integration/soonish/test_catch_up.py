@@ -28,6 +28,7 @@ from pressbox.soonish.domain.reminders import WantedReminder
 from pressbox.soonish.ids import reminder_schedule_id
 from pressbox.soonish.workflows.reminder import ReminderWorkflow
 from tests.fakes.soonish import FakeWorld
+from tests.patience import patience
 from tests.waiting import look_until, until
 
 pytestmark = pytest.mark.slow
@@ -62,7 +63,7 @@ async def reminding(server: EmbeddedTemporal, world: FakeWorld) -> AsyncIterator
 
 async def due_while_down(server: EmbeddedTemporal, world: FakeWorld) -> WantedReminder:
     """Make a schedule, and kill the server before its moment; it is back a moment later."""
-    start = (datetime.now(UTC) + TOO_SOON + timedelta(seconds=63)).replace(microsecond=0)
+    start = (datetime.now(UTC) + TOO_SOON + timedelta(seconds=60 + patience(3))).replace(microsecond=0)
     world.events.create(EVENT, EventFacts("Concert", start, "Europe/Berlin"), announced=False)
     world.events.subscribe(EVENT, 2, [timedelta(minutes=1)])
     reminder = WantedReminder(2, timedelta(minutes=1), start)

@@ -18,6 +18,7 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.oidc_provider import CLIENT_ID, CLIENT_SECRET, Lie, OidcProvider
 from tests.integration.web.conftest import Browse, OpenApp
 from tests.site import ADMIN, MEMBER, ORIGIN, PASSWORD, Browser
+from tests.waiting import PATIENCE_SECONDS
 
 JSON = {"Accept": "application/json"}
 
@@ -50,7 +51,7 @@ async def site(open_app: OpenApp, settings: Settings, provider: OidcProvider) ->
 
 async def go_there(address: str) -> str:
     """To the provider, which sends the browser straight back; gives the way back to us."""
-    async with httpx.AsyncClient(trust_env=False) as outside:
+    async with httpx.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as outside:
         answer = await outside.get(address)
     location = answer.headers["location"]
     assert location.startswith(f"{ORIGIN}/sign-in/oidc/callback?")

@@ -14,11 +14,13 @@ from starlette.routing import Route, Router
 
 from pressbox.core.config import WebSettings
 from pressbox.core.web.addresses import Network, trusted_networks
-from pressbox.core.web.server import Door, DoorLimits, Phase, allow_many_files, guarded_protocol
-from tests.waiting import look_until, until
+from pressbox.core.web.server import Door, DoorLimits, GuardedProtocol, Phase, allow_many_files, guarded_protocol
+from tests.patience import patience
+from tests.waiting import PATIENCE_SECONDS, look_until, until
 
 # Longer than a test: what ends before does not end by the clock.
-NEVER = 600.0
+NEVER = 3600.0
+SOON = patience(0.2)
 PATIENT = DoorLimits(in_all=5000, head_seconds=NEVER, body_seconds=NEVER, reader_seconds=NEVER)
 HALF_HEAD = b"POST /echo HTTP/1.1\r\nHost: localhost\r\nX-Half"
 HALF_BODY = b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhalf"
@@ -40,10 +42,21 @@ async def flood(_: Request) -> Response:
 APP = Router([Route("/echo", echo, methods=["GET", "POST"]), Route("/flood", flood)])
 
 
+class CountingDoor(Door):
+    """Knows how many came in, however soon they were ended."""
+
+    entered = 0
+
+    def enter(self, connection: GuardedProtocol) -> bool:
+        let_in = super().enter(connection)
+        self.entered += let_in
+        return let_in
+
+
 @asynccontextmanager
-async def served(limits: DoorLimits, *trusted: str) -> AsyncIterator[tuple[int, Door]]:
+async def served(limits: DoorLimits, *trusted: str) -> AsyncIterator[tuple[int, CountingDoor]]:
     networks: tuple[Network, ...] = trusted_networks(WebSettings(trusted_proxies=trusted))
-    door = Door(limits, networks)
+    door = CountingDoor(limits, networks)
     listening = socket.create_server(("127.0.0.1", 0), backlog=2048)
     config = uvicorn.Config(
         APP, http=guarded_protocol(door), ws="none", log_config=None, lifespan="off", timeout_graceful_shutdown=0
@@ -90,7 +103,7 @@ async def read_all(sock: socket.socket) -> bytes:
 
 
 async def ask(port: int, words: str = "hello") -> str:
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         answer = await client.post(f"http://127.0.0.1:{port}/echo", content=words)
     assert answer.status_code == 200
     return answer.text
@@ -111,11 +124,11 @@ async def test_an_honest_request_is_answered_while_1200_half_sent_ones_are_held_
 @pytest.mark.parametrize(
     ("data", "limits"),
     [
-        (b"", DoorLimits(head_seconds=0.2, body_seconds=NEVER)),
-        (b"\r\n", DoorLimits(head_seconds=0.2, body_seconds=NEVER)),
-        (HALF_HEAD, DoorLimits(head_seconds=0.2, body_seconds=NEVER)),
-        (HALF_BODY, DoorLimits(head_seconds=NEVER, body_seconds=0.2)),
-        (b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n", DoorLimits(reader_seconds=0.2)),
+        (b"", DoorLimits(head_seconds=SOON, body_seconds=NEVER)),
+        (b"\r\n", DoorLimits(head_seconds=SOON, body_seconds=NEVER)),
+        (HALF_HEAD, DoorLimits(head_seconds=SOON, body_seconds=NEVER)),
+        (HALF_BODY, DoorLimits(head_seconds=NEVER, body_seconds=SOON)),
+        (b"GET /flood HTTP/1.1\r\nHost: localhost\r\n\r\n", DoorLimits(reader_seconds=SOON)),
     ],
     ids=["nothing", "empty lines", "half a head", "half a body", "an answer that nobody reads"],
 )
@@ -124,14 +137,14 @@ async def test_what_does_not_arrive_or_is_not_taken_in_time_ends(data: bytes, li
         with hoard() as held:
             for _ in range(50):
                 await dial(held, port, data)
-            await until(lambda: len(door) == 50)
+            await until(lambda: door.entered == 50)
             await until(lambda: len(door) == 0)
         assert await ask(port) == "hello"
 
 
 @pytest.mark.parametrize(("start", "byte"), [(HALF_HEAD, b"x"), (HALF_BODY, b"y")], ids=["head", "body"])
 async def test_a_byte_now_and_then_buys_no_more_time(start: bytes, byte: bytes) -> None:
-    async with served(DoorLimits(head_seconds=0.5, body_seconds=0.5)) as (port, door):
+    async with served(DoorLimits(head_seconds=SOON, body_seconds=SOON)) as (port, door):
         with hoard() as held:
             sockets = [await dial(held, port, start) for _ in range(20)]
 
@@ -147,7 +160,7 @@ async def test_a_byte_now_and_then_buys_no_more_time(start: bytes, byte: bytes) 
 
 
 async def test_a_half_head_is_answered_before_it_ends() -> None:
-    async with served(DoorLimits(head_seconds=0.1)) as (port, _):
+    async with served(DoorLimits(head_seconds=SOON)) as (port, _):
         with hoard() as held:
             answer = await read_all(await dial(held, port, HALF_HEAD))
     assert answer.startswith(b"HTTP/1.1 408 ")
@@ -155,7 +168,7 @@ async def test_a_half_head_is_answered_before_it_ends() -> None:
 
 async def test_a_connection_that_was_kept_does_not_wait_for_ever_for_half_the_next_request() -> None:
     whole = b"GET /echo HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    async with served(DoorLimits(head_seconds=0.2, body_seconds=NEVER)) as (port, door):
+    async with served(DoorLimits(head_seconds=SOON, body_seconds=NEVER)) as (port, door):
         with hoard() as held:
             kept = await dial(held, port, whole)
             assert (await asyncio.get_running_loop().sock_recv(kept, 1000)).startswith(b"HTTP/1.1 200 ")
@@ -178,7 +191,7 @@ async def test_headers_without_an_end_are_refused() -> None:
 
 async def test_who_is_busy_is_not_ended_for_another_and_the_refusal_is_an_answer() -> None:
     limits = DoorLimits(per_address=3, in_all=5000)
-    async with served(limits) as (port, door), httpx.AsyncClient() as client:
+    async with served(limits) as (port, door), httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         address = f"http://127.0.0.1:{port}"
         async with AsyncExitStack() as stack:
             busy = [await stack.enter_async_context(client.stream("GET", f"{address}/flood")) for _ in range(3)]

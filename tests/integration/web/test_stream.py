@@ -28,6 +28,7 @@ from tests.site import PASSWORD
 from tests.waiting import PATIENCE_SECONDS, until
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
+QUEUE = 8
 
 
 @asynccontextmanager
@@ -103,12 +104,15 @@ async def events(answer: httpx.Response, wanted: int) -> list[Event]:
 
 
 async def test_a_change_is_pushed_with_what_changed(base: str, resources: Resources) -> None:
-    async with httpx.AsyncClient() as client, client.stream("GET", f"{base}/api/stream?topics=workflow") as answer:
+    async with (
+        httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client,
+        client.stream("GET", f"{base}/api/stream?topics=workflow") as answer,
+    ):
         assert answer.headers["content-type"].startswith("text/event-stream")
         (hello,) = await events(answer, 1)
         assert hello[0] == "hello"
     async with (
-        httpx.AsyncClient() as client,
+        httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client,
         client.stream("GET", f"{base}/api/stream?topics=workflow&cursor=0") as answer,
     ):
         await report(resources, "a")
@@ -121,7 +125,7 @@ async def test_a_change_is_pushed_with_what_changed(base: str, resources: Resour
 
 async def test_a_browser_that_comes_back_misses_nothing(base: str, resources: Resources) -> None:
     await report(resources, "before")
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         async with client.stream("GET", f"{base}/api/stream?topics=workflow&cursor=0") as answer:
             seen = await events(answer, 2)
         last = max((number for _, _, number in seen if number), key=int)
@@ -136,7 +140,7 @@ async def test_a_browser_that_comes_back_misses_nothing(base: str, resources: Re
 
 async def test_a_cursor_that_is_too_old_is_told_to_reload(base: str) -> None:
     async with (
-        httpx.AsyncClient() as client,
+        httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client,
         client.stream("GET", f"{base}/api/stream?topics=workflow&cursor=999") as answer,
     ):
         assert (await events(answer, 1))[0][0] == "reload"
@@ -157,7 +161,7 @@ async def test_wrong_input_is_refused_with_the_field_named(
     base: str, query: str, header: str | None, field: str
 ) -> None:
     headers = {"Last-Event-ID": header} if header else {}
-    async with httpx.AsyncClient() as client:
+    async with httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         answer = await client.get(f"{base}/api/stream?{query}", headers=headers)
     assert answer.status_code == 422
     assert answer.json()["error"]["field"] == field
@@ -165,7 +169,7 @@ async def test_wrong_input_is_refused_with_the_field_named(
 
 async def test_who_is_not_signed_in_hears_nothing(open_app: OpenApp, settings: Settings) -> None:
     closed = settings.model_copy(update={"open": False})
-    async with open_app(closed) as app, served(app) as base, httpx.AsyncClient() as client:
+    async with open_app(closed) as app, served(app) as base, httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         assert (await client.get(f"{base}/api/stream?topics=workflow")).status_code == 401
 
 
@@ -180,7 +184,7 @@ async def test_open_streams_are_limited_and_a_closed_one_makes_room(
     open_app: OpenApp, settings: Settings, limits: dict[str, int], word: str
 ) -> None:
     limited = settings.model_copy(update={"web": settings.web.model_copy(update=limits)})
-    async with open_app(limited) as app, served(app) as base, httpx.AsyncClient() as client:
+    async with open_app(limited) as app, served(app) as base, httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         address = f"{base}/api/stream?topics=workflow"
         async with client.stream("GET", address) as first:
             async with client.stream("GET", address) as second:
@@ -199,7 +203,7 @@ async def test_open_streams_are_limited_and_a_closed_one_makes_room(
 async def test_a_person_has_a_limit_of_open_streams_that_an_administrator_can_change(
     open_app: OpenApp, settings: Settings, resources: Resources
 ) -> None:
-    async with open_app(settings) as app, served(app) as base, httpx.AsyncClient() as client:
+    async with open_app(settings) as app, served(app) as base, httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client:
         address = f"{base}/api/stream?topics=workflow"
         owner = (await client.get(f"{base}/api/account")).json()["user_id"]
         limit = f"{base}/api/users/{owner}/quotas/streams"
@@ -230,7 +234,7 @@ async def test_who_was_refused_a_moment_ago_is_refused_without_asking_the_databa
         async with resources.database.unit_of_work() as work:
             await set_limit(work.session, STREAMS, member.id, 0)
         address = f"{base}/api/stream?topics=workflow&cursor=0"
-        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
+        async with httpx.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=PATIENCE_SECONDS) as client:
             assert (await client.get(address)).status_code == 429
             # However long a busy machine takes for the rest.
             app.state.refusals._now = lambda: 0.0
@@ -248,7 +252,7 @@ async def test_who_was_refused_a_moment_ago_is_refused_without_asking_the_databa
 async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed(
     open_app: OpenApp, settings: Settings, resources: Resources, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(feed_module, "QUEUE_LENGTH", 8)
+    monkeypatch.setattr(feed_module, "QUEUE_LENGTH", QUEUE)
     async with open_app(settings) as app, served(app) as base:
         port = int(base.rsplit(":", 1)[1])
         # A tiny receive window: the server's writes block soon.
@@ -259,7 +263,7 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed
         await until(lambda: app.state.feed.listeners >= 1)
         (listener,) = app.state.feed._listeners
         async with (
-            httpx.AsyncClient() as client,
+            httpx.AsyncClient(timeout=PATIENCE_SECONDS) as client,
             client.stream("GET", f"{base}/api/stream?topics=workflow") as answer,
         ):
             heard: list[str] = []
@@ -268,11 +272,18 @@ async def test_a_client_that_does_not_read_is_dropped_and_others_are_not_delayed
                 async for name, _, _ in all_events(answer):
                     heard.append(name)
 
+            def caught_up() -> bool:
+                return heard.count("change") >= sent
+
+            sent = 0
             reading = asyncio.create_task(read())
-            async with asyncio.timeout(30):
-                while not listener.overflowed:
-                    await asyncio.gather(*(report(resources, f"w{n}", "x" * 1900) for n in range(40)))
-            await until(lambda: heard.count("change") >= 40)
+            await until(lambda: heard)
+            while not listener.overflowed:
+                # Never more than a queue holds, so that who reads keeps up, however busy the machine is.
+                numbers = range(sent, sent + QUEUE // 2)
+                await asyncio.gather(*(report(resources, f"w{number}", "x" * 1900) for number in numbers))
+                sent += len(numbers)
+                await until(caught_up, "what was reported last")
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
         assert "reload" not in heard, "who reads is not cut off with who does not"

@@ -153,10 +153,12 @@ async def test_a_board_that_is_down_fails_the_workflow_and_our_scores_stay(desk:
 
 
 async def test_a_used_up_budget_is_waited_for_and_seen(desk: Desk) -> None:
-    pause = timedelta(seconds=1.5)
-    desk.bench.evaluator.trouble = [RateLimitedError("The token budget of the day is used up.", retry_after=pause)]
+    over = RateLimitedError("The token budget of the day is used up.", retry_after=timedelta(seconds=0.5))
+    # Until it has been seen to wait.
+    desk.bench.evaluator.trouble = [over] * 1000
     handle = await desk.judge()
     shown = await progress_when_waiting(handle, EvaluationWorkflow.get_progress)
+    desk.bench.evaluator.trouble.clear()
     assert "budget" in shown.message
     assert len((await handle.result())["scores"]) == 2
 

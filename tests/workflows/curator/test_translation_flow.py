@@ -83,10 +83,12 @@ async def test_auto_selection_of_entries_without_a_translation_really_finds_them
 async def test_over_quota_it_waits_visibly_and_goes_on_where_it_was(room: Room) -> None:
     desk = room.desk
     entry_id = desk.translations.enter("<p>One.</p><p>Two.</p><p>Three.</p>")
-    over = RateLimitedError("DeepL: the quota is used up.", retry_after=timedelta(seconds=2))
-    desk.deepl.troubles = [None, over]
+    over = RateLimitedError("DeepL: the quota is used up.", retry_after=timedelta(seconds=0.5))
+    # Until it has been seen to wait.
+    desk.deepl.troubles = [None, *[over] * 1000]
     handle = await room.start(entry_ids=(entry_id,))
     shown = await progress_when_waiting(handle, TranslationWorkflow.get_progress)
+    desk.deepl.troubles.clear()
     assert (shown.message, shown.provider) == ("DeepL: the quota is used up.", "deepl")
     assert (shown.total_entries, shown.entries_translated) == (1, 0)
     assert shown.entry_progress[str(entry_id)].status is EntryStatus.TRANSLATING
