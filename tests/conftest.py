@@ -73,7 +73,7 @@ class Parts:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--fuzz-seconds", type=int, default=60, help="How long the fuzz targets run in all.")
+    parser.addoption("--fuzz-seconds", type=int, help="How long the fuzz targets run in all, instead of so often.")
     parser.addoption(
         "--soak-share", type=float, default=1.0, help="How much of the large day of `make soak` is played."
     )

@@ -5,6 +5,8 @@ import shutil
 import subprocess
 import sys
 
+from tests.browser.install import QUIET
+
 
 def find_newsboat() -> str | None:
     """The program that NEWSBOAT_BINARY names, or one on the path."""
@@ -16,7 +18,7 @@ def main() -> int:
         return 0
     if os.geteuid() == 0 and shutil.which("apt-get"):
         sys.stdout.write("Installing newsboat for the test with a real reader app\n")
-        quiet, environment = ["apt-get", "-qq", "-y"], {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+        quiet, environment = ["apt-get", *QUIET], {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
         install = [*quiet, "install", "--no-install-recommends", "newsboat"]
         # Whoever just installed a browser has the lists already.
         for commands in ([install], [[*quiet, "update"], install]):

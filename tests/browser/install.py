@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+# apt also waits for another one: a fresh machine updates itself in its first minutes.
+QUIET = ("-qq", "-y", "-o", "DPkg::Lock::Timeout=300")
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -29,7 +31,7 @@ def _playwright_browser() -> str | None:
 def _attempts() -> list[list[list[str]]]:
     attempts = [[[sys.executable, "-m", "playwright", "install", "chromium"]]]
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        quiet = ["apt-get", "-qq", "-y"]
+        quiet = ["apt-get", *QUIET]
         attempts.insert(0, [[*quiet, "update"], [*quiet, "install", "chromium"]])
     return attempts
 

@@ -1,8 +1,10 @@
-"""How long the fuzz targets run in all."""
+"""How long the fuzz targets run."""
 
 import pytest
 
 
 @pytest.fixture
-def fuzz_seconds(request: pytest.FixtureRequest) -> int:
-    return int(request.config.getoption("--fuzz-seconds"))
+def fuzz_seconds(request: pytest.FixtureRequest) -> int | None:
+    """In all; None for as many runs as each target says, which take as long as they take."""
+    seconds: int | None = request.config.getoption("--fuzz-seconds")
+    return seconds

@@ -58,6 +58,8 @@ class Target:
     # Recordings of real answers, read where they lie; without them the seeds are what we wrote ourselves.
     recordings: str = ""
     longest: int = 16_384
+    # How many inputs a test tries: some seconds of a quiet machine.
+    runs: int = 20_000
 
 
 def fuzz_feed(data: bytes) -> None:
@@ -259,9 +261,9 @@ HTML_WORDS = (
 )
 
 TARGETS = (
-    Target("feed", fuzz_feed, (RSS, ATOM, JSON_FEED), words=XML_WORDS, recordings="providers/feeds"),
-    Target("page", fuzz_page, (PAGE,), words=HTML_WORDS, recordings="providers/pages"),
-    Target("markup", fuzz_markup, (PAGE, b"<p><b id=1><i>x</b></i><table><td><p>"), words=HTML_WORDS),
+    Target("feed", fuzz_feed, (RSS, ATOM, JSON_FEED), words=XML_WORDS, recordings="providers/feeds", runs=600),
+    Target("page", fuzz_page, (PAGE,), words=HTML_WORDS, recordings="providers/pages", runs=500),
+    Target("markup", fuzz_markup, (PAGE, b"<p><b id=1><i>x</b></i><table><td><p>"), words=HTML_WORDS, runs=2_500),
     Target("opml", fuzz_opml, (OPML,), words=XML_WORDS),
     Target(
         "texts",
@@ -270,24 +272,29 @@ TARGETS = (
          b"bytes=0-99", b"2026-06-01T10:00:00.5+05:30"),
         refuses=(PressboxError, UnsatisfiableRange),
         longest=512,
+        runs=30_000,
     ),
-    Target("completion", fuzz_completion, (COMPLETION, STREAM, b'{"error": "no"}'), refuses=(ValueError,)),
-    Target("model answer", fuzz_model_answer, (ANSWER, b"null", b"{}"), refuses=(PressboxError, ValueError)),
+    Target("completion", fuzz_completion, (COMPLETION, STREAM, b'{"error": "no"}'), refuses=(ValueError,), runs=60_000),
+    Target(
+        "model answer", fuzz_model_answer, (ANSWER, b"null", b"{}"), refuses=(PressboxError, ValueError), runs=10_000
+    ),
     Target(
         "translation",
         fuzz_translation,
         (b"<p>One <a href='/x'>two</a> <code>three</code></p>\f<p>Eins <a1>zwei</a1> <x2/></p>",),
         words=(b"<x1/>", b"<g1>", b"</g1>", b"\f"),
+        runs=5_000,
     ),
     Target(
         "cookies",
         fuzz_cookies,
         (b'[{"name":"auth_token","value":"v","domain":".x.com","path":"/","expires":1,"secure":true}]',),
         refuses=(ValueError, ValidationError, TypeError),
+        runs=300_000,
     ),
-    Target("clock", fuzz_clock, (b"75:12|+4|2:13", "９０+３’||".encode(), b"HT"), longest=128),
-    Target("fixture", fuzz_fixture, (FIXTURE,), refuses=(PressboxError, ValueError)),
-    Target("side car", fuzz_side_car, (b'{"text":"goal","views":3}',)),
+    Target("clock", fuzz_clock, (b"75:12|+4|2:13", "９０+３’||".encode(), b"HT"), longest=128, runs=15_000),
+    Target("fixture", fuzz_fixture, (FIXTURE,), refuses=(PressboxError, ValueError), runs=150_000),
+    Target("side car", fuzz_side_car, (b'{"text":"goal","views":3}',), runs=60_000),
     Target(
         "calendar",
         fuzz_calendar,
@@ -296,8 +303,9 @@ TARGETS = (
         recordings="providers/calendars",
         # A rule of repetition may take seconds to be found empty, so only so many of them.
         longest=2_048,
+        runs=3_000,
     ),
-    Target("video", fuzz_video, (), longest=8_192),
+    Target("video", fuzz_video, (), longest=8_192, runs=2_000),
 )  # fmt: skip
 
 
