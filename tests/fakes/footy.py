@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import json
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -38,6 +38,7 @@ from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, Re
 from pressbox.footy.contracts.search import DownloadCount
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import CandidateOutcome, FoundVideo, Probe
+from pressbox.footy.domain.day_plan import Window
 from pressbox.footy.domain.film_rule import Agreement, Sighting, Way
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import SearchEnd, StoredGoal
@@ -154,6 +155,7 @@ class FakeApi:
         self.days: dict[date, list[ObservedFixture]] = {}
         self.asked_days: list[date] = []
         self.calls: list[Sequence[int]] = []
+        self.asked_account = 0
         self.down: PressboxError | None = None
         self.broken: set[int] = set()
         self.refused_days: set[date] = set()
@@ -186,6 +188,12 @@ class FakeApi:
             return LiveAnswer(found, {key: "not in the answer" for key in fixture_ids if key not in found})
         finally:
             self.at_once -= 1
+
+    async def fetch_waiting(self, kickoffs: Mapping[int, datetime]) -> LiveAnswer:
+        return await self.fetch_by_ids(list(kickoffs))
+
+    async def fetch_status(self) -> None:
+        self.asked_account += 1
 
 
 @dataclass
@@ -248,8 +256,11 @@ class FakeFixtures:
     async def finish_run(self, run_id: str, summary: Mapping[str, int], now: datetime) -> None:
         self.runs[run_id] = summary
 
-    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
-        return sorted(self.staging)
+    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Mapping[int, datetime]:
+        return dict.fromkeys(sorted(self.staging), now)
+
+    async def pass_over(self, fixture_ids: Collection[int], now: datetime) -> None:
+        return None
 
     async def record_staging(
         self, fixtures: Sequence[ObservedFixture], missing: Mapping[int, str], now: datetime
@@ -772,7 +783,7 @@ class FakeBudget:
 
     def __init__(self) -> None:
         self.known = RequestBudget()
-        self.busy_until: datetime | None = None
+        self.windows: Sequence[Window] = ()
 
     async def load(self) -> RequestBudget:
         return self.known
@@ -781,8 +792,8 @@ class FakeBudget:
         self.known, result = decide(self.known)
         return result
 
-    async def find_busy_until(self, now: datetime) -> datetime | None:
-        return self.busy_until
+    async def find_windows(self, now: datetime, ahead: timedelta) -> Sequence[Window]:
+        return self.windows
 
 
 class FakePace:

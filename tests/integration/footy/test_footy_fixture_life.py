@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import select
 
-from pressbox.footy.adapters.request_budgets import MATCH_TIME, SqlRequestBudget
+from pressbox.footy.adapters.request_budgets import SqlRequestBudget
 from pressbox.footy.adapters.rows import FixtureRow, GoalRow
+from pressbox.footy.domain.day_plan import MATCH_TIME
 from pressbox.footy.domain.fixtures import FixtureStatus, Followed, Stage
 from pressbox.footy.domain.goals import CompletionReason
 from pressbox.footy.domain.request_budget import RequestBudget
@@ -122,12 +123,12 @@ async def test_staging_fixtures_are_looked_at_once_in_a_quarter_of_an_hour(world
     waiting = match(status=FixtureStatus.NOT_STARTED, kickoff=START + timedelta(hours=5), elapsed=None)
     await world.ingest(waiting)
     now = START.replace(minute=44)
-    assert await world.polls.find_staging_due(world.policy, now) == [1]
+    assert await world.polls.find_staging_due(world.policy, now) == {1: waiting.kickoff}
     await world.polls.record_staging([], {1: "The API did not answer."}, now)
-    assert await world.polls.find_staging_due(world.policy, now) == []
+    assert await world.polls.find_staging_due(world.policy, now) == {}
     assert (await row_of(world)).trouble == "The API did not answer."
     later = now + timedelta(minutes=1)
-    assert await world.polls.find_staging_due(world.policy, later) == [1]
+    assert await world.polls.find_staging_due(world.policy, later) == {1: waiting.kickoff}
     await world.changes()
     await world.polls.record_staging([match(status=FixtureStatus.NOT_STARTED, kickoff=START)], {}, later)
     row = await row_of(world)
@@ -218,13 +219,22 @@ async def test_two_processes_share_one_budget_of_requests(world: World) -> None:
     assert (await SqlRequestBudget(world.database, "api-football:another key").load()).day_left is None
 
 
-async def test_requests_must_last_until_the_last_match_of_today(world: World) -> None:
-    store = SqlRequestBudget(world.database, "api-football:test")
-    assert await store.find_busy_until(world.now) is None
+async def test_requests_are_planned_for_the_matches_of_today_that_are_not_over(world: World) -> None:
+    store, ahead = SqlRequestBudget(world.database, "api-football:test"), world.policy.activate_ahead
+    assert await store.find_windows(world.now, ahead) == []
+    waiting, later = START + timedelta(hours=3), START + timedelta(days=1)
     await world.ingest(
-        match(1), match(2, kickoff=START + timedelta(hours=3)), match(3, kickoff=START + timedelta(days=1))
+        match(1),
+        match(2, status=FixtureStatus.NOT_STARTED, kickoff=waiting),
+        match(3, status=FixtureStatus.NOT_STARTED, kickoff=later),
+        match(4, status=FixtureStatus.POSTPONED, kickoff=START - timedelta(hours=5)),
+        match(5, status=FixtureStatus.FULL_TIME),
     )
-    assert await store.find_busy_until(world.now) == START + timedelta(hours=3) + MATCH_TIME
+    both = [(START - ahead, START + MATCH_TIME), (waiting - ahead, waiting + MATCH_TIME)]
+    assert sorted((one.begins, one.ends) for one in await store.find_windows(world.now, ahead)) == both
+    # One that goes on for hours is polled for a while yet.
+    world.now = START + timedelta(hours=4)
+    assert max(one.ends for one in await store.find_windows(world.now, ahead) if one.begins < START) > world.now
 
 
 @pytest.mark.parametrize("status", ["NS", "1H", "HT", "2H", "ET", "BT", "P", "LIVE"])

@@ -1,6 +1,6 @@
 """Polls rest while no match is on, and miss no kick-off: real activities on the clock of a virtual schedule."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -52,6 +52,9 @@ class Api:
 
     async def fetch_by_ids(self, numbers: Sequence[int]) -> LiveAnswer:
         return LiveAnswer({number: self.answer(number) for number in numbers}, {})
+
+    async def fetch_waiting(self, kickoffs: Mapping[int, datetime]) -> LiveAnswer:
+        return await self.fetch_by_ids(list(kickoffs))
 
 
 @dataclass

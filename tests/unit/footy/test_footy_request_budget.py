@@ -1,4 +1,4 @@
-"""The budget of requests: pace, pauses, and polls that come further apart as the day's requests shrink."""
+"""The budget of requests: pace, pauses, and another plan."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,18 +8,18 @@ from pressbox.core.health import HealthState
 from pressbox.footy.domain.request_budget import (
     RequestBudget,
     Seen,
-    decide_poll,
     note_answer,
     note_clock,
+    note_day_used_up,
+    note_pause,
     note_refused_ids,
     note_status,
-    poll_interval,
     reserve_slot,
+    should_ask_account,
 )
 from pressbox.footy.web.health import clock_parts
 
 NOON = datetime(2026, 11, 14, 12, 0, tzinfo=UTC)
-NORMAL = timedelta(seconds=30)
 LONG = timedelta(hours=1)
 
 
@@ -52,39 +52,6 @@ def test_who_would_wait_too_long_reserves_nothing() -> None:
     assert reserve_slot(budget, NOON, timedelta(seconds=1)) == (budget, None)
 
 
-def test_polls_come_further_apart_as_the_day_shrinks() -> None:
-    intervals = [poll_interval(known(left), 1, NOON + timedelta(hours=3), NOON, NORMAL) for left in (1000, 90, 40, 10)]
-    assert intervals[0] == NORMAL
-    assert intervals == sorted(intervals)
-    assert intervals[-1] > timedelta(minutes=20)
-
-
-def test_the_last_requests_are_kept_for_people() -> None:
-    assert poll_interval(known(3), 1, None, NOON, NORMAL) == timedelta(hours=12)
-
-
-def test_requests_last_until_the_last_match_and_not_until_midnight() -> None:
-    late, soon = (poll_interval(known(50), 1, end, NOON, NORMAL) for end in (None, NOON + timedelta(hours=2)))
-    assert late > soon > NORMAL
-
-
-def test_a_slowed_poll_waits_and_then_comes() -> None:
-    end = NOON + timedelta(hours=3)
-    budget, first = decide_poll(known(40), 1, end, NOON, NORMAL)
-    budget, second = decide_poll(budget, 1, end, NOON + NORMAL, NORMAL)
-    budget, later = decide_poll(budget, 1, end, NOON + timedelta(minutes=6), NORMAL)
-    assert (first, second, later) == (True, False, True)
-    assert budget.is_slowed(NOON)
-    assert not budget.is_slowed(NOON + timedelta(days=1))
-
-
-def test_a_new_day_polls_as_set_again() -> None:
-    budget, _ = decide_poll(known(10), 1, None, NOON, NORMAL)
-    budget, polled = decide_poll(budget, 1, None, NOON + timedelta(hours=12), NORMAL)
-    assert polled
-    assert budget.poll_seconds is None
-
-
 def test_an_answer_that_was_overtaken_gives_nothing_back() -> None:
     budget = note_answer(known(40), Seen(day_limit=100, day_left=42), NOON)
     assert budget.day_left == 40
@@ -100,6 +67,35 @@ def test_a_larger_plan_is_noticed() -> None:
     budget = note_refused_ids(note_status(RequestBudget(), "Free", 90, 100, NOON), NOON)
     larger = note_status(budget, "Pro", 90, 7_500, NOON)
     assert (larger.refuses_ids(NOON), larger.day_left, larger.plan) == (False, 7_410, "Pro")
+
+
+def test_a_larger_plan_ends_the_pause_of_a_day_that_was_used_up() -> None:
+    used = note_day_used_up(note_status(RequestBudget(), "Free", 100, 100, NOON), "No requests are left today.", NOON)
+    assert note_status(used, "Free", 100, 100, NOON).is_paused(NOON)
+    larger = note_status(used, "Pro", 100, 7_500, NOON)
+    assert (larger.is_paused(NOON), larger.pause_reason, larger.left_on(NOON)) == (False, "", 7_400)
+
+
+def test_a_larger_plan_does_not_mend_a_refused_key() -> None:
+    refused = note_pause(known(0), NOON + LONG, "The account is suspended.", needs_change=True)
+    assert note_status(refused, "Pro", 100, 7_500, NOON).is_paused(NOON)
+
+
+def test_another_plan_is_noticed_by_any_answer_and_may_take_ids() -> None:
+    budget = note_refused_ids(known(40), NOON)
+    assert note_answer(budget, Seen(day_limit=100, day_left=39), NOON).refuses_ids(NOON)
+    larger = note_answer(budget, Seen(day_limit=7_500, day_left=7_439), NOON)
+    assert (larger.refuses_ids(NOON), larger.day_left) == (False, 7_439)
+
+
+def test_the_account_is_asked_for_a_better_plan_only_while_requests_are_short_and_not_at_every_poll() -> None:
+    used = note_day_used_up(known(1), "No requests are left today.", NOON)
+    slowed = known(40).model_copy(update={"poll_seconds": 300.0})
+    assert [should_ask_account(budget, NOON) for budget in (known(40), used, slowed)] == [False, True, True]
+    asked = note_status(used, "Free", 100, 100, NOON)
+    assert not should_ask_account(asked, NOON + timedelta(minutes=1))
+    assert should_ask_account(asked, NOON + timedelta(minutes=5))
+    assert not should_ask_account(used, NOON + timedelta(days=1))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -24,6 +24,7 @@ from pressbox.footy.adapters.api_football_answers import (
 )
 from pressbox.footy.adapters.directory_answers import read_leagues, read_teams
 from pressbox.footy.domain.directory import Entry
+from pressbox.footy.domain.errors import DateRefusedError
 from pressbox.footy.domain.fixture_parser import MalformedAnswerError, fixture_id_of, parse_fixture
 from pressbox.footy.domain.fixtures import Stage
 from pressbox.footy.domain.request_budget import (
@@ -56,7 +57,13 @@ LIVE_LIST_LIFE = timedelta(seconds=5)
 DAY_LIST_LIFE = timedelta(minutes=10)
 SINGLE_LIFE = timedelta(minutes=5)
 MOST_SINGLE = 3
+# One that the API does not know is deleted or moved; the plan refuses the other days until it is changed.
+UNKNOWN_LIFE = timedelta(hours=6)
+REFUSED_DAY_LIFE = timedelta(hours=6)
+# As long as a match may be on.
+WHOLE_LIFE = timedelta(hours=4)
 NOT_LIVE = f"{NAME} does not list this match as live; on this plan it is asked for by itself every five minutes."
+NOT_LISTED = f"{NAME} does not list this match on its day; on this plan it is asked for by itself, but rarely."
 
 
 @dataclass(frozen=True)
@@ -78,8 +85,11 @@ class ApiFootball:
         self._now = now
         self._listing = asyncio.Lock()
         self._live: _List | None = None
-        self._day: _List | None = None
+        self._days: dict[date, _List] = {}
+        self._refused_days: dict[date, tuple[datetime, str]] = {}
+        # Until when a fixture is not asked for by itself again.
         self._singles: dict[int, datetime] = {}
+        self._whole: dict[int, tuple[datetime, RawFixture]] = {}
 
     async def fetch_status(self) -> AccountStatus:
         """Ask for plan and used requests. It costs no request, and a pause does not forbid it."""
@@ -128,15 +138,35 @@ class ApiFootball:
     async def search_leagues(self, text: str) -> Sequence[Entry]:
         return read_leagues((await self._all_pages("/leagues", search=text))[0])
 
+    async def fetch_waiting(self, kickoffs: Mapping[int, datetime]) -> LiveAnswer:
+        """Without `ids=` the lists of their days answer, which have no events; a match that left its day is sought."""
+        if not kickoffs or not (await self._budget.load()).refuses_ids(self._now()):
+            return await self.fetch_by_ids(list(kickoffs))
+        fixtures: dict[int, RawFixture] = {}
+        missing: dict[int, str] = {}
+        calls = 0
+        async with self._listing:
+            for day in sorted({kickoff.astimezone(UTC).date() for kickoff in kickoffs.values()}):
+                wanted = [number for number, kickoff in kickoffs.items() if kickoff.astimezone(UTC).date() == day]
+                try:
+                    calls += await self._add_listed(fixtures, wanted, day)
+                    absent = [number for number in wanted if number not in fixtures]
+                    calls += await self._add_singles(fixtures, absent, most=1)
+                except PressboxError as error:
+                    missing |= {number: error.message for number in wanted if number not in fixtures}
+        missing |= {number: NOT_LISTED for number in kickoffs if number not in fixtures and number not in missing}
+        return LiveAnswer(fixtures, missing, calls)
+
     async def _fetch_without_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
-        """One list of all live matches; the list of the day for those that wait; the few others one by one.
+        """One list of all live matches; the list of the day for the others, and few of them one by one.
 
         The lists are shared by the batches of a poll, so they count as calls where they are fetched.
         """
         async with self._listing:
-            live, calls = await self._load_list(self._live, LIVE_LIST_LIFE, live="all")
-            self._live = live
-            fixtures = {number: live.fixtures[number] for number in fixture_ids if number in live.fixtures}
+            self._live, calls = await self._load_list(self._live, LIVE_LIST_LIFE, live="all")
+            live = self._live.fixtures
+            fixtures = {number: live[number] for number in fixture_ids if number in live}
+            self._keep_whole(fixtures)
             absent = [number for number in fixture_ids if number not in fixtures]
             reason = NOT_LIVE
             try:
@@ -150,16 +180,54 @@ class ApiFootball:
         """Add fixtures that are not live; returns the number of calls."""
         if not absent:
             return 0
-        self._day, calls = await self._load_list(self._day, DAY_LIST_LIFE, date=self._now().date().isoformat())
-        listed = {number: raw for number in absent if (raw := self._day.fixtures.get(number)) and _waits(raw)}
-        fixtures |= listed
-        for number in self._choose_singles([number for number in absent if number not in listed]):
-            self._singles[number] = self._now()
+        day, listed = self._now().date(), dict[int, RawFixture]()
+        calls = await self._add_listed(listed, absent, day)
+        if any(_stage(raw) is Stage.ACTIVE for raw in listed.values()):
+            # It ended since the list was made.
+            calls += await self._add_listed(listed, absent, day, LIVE_LIST_LIFE)
+        for number, raw in listed.items():
+            stage, whole = _stage(raw), self._whole.get(number)
+            if stage is Stage.STAGING:
+                fixtures[number] = raw
+            elif stage is Stage.COMPLETED and whole is not None and tells_all(raw, whole[1]):
+                fixtures[number] = {**whole[1], **raw}
+        return calls + await self._add_singles(fixtures, [number for number in absent if number not in fixtures])
+
+    async def _add_listed(
+        self, fixtures: dict[int, RawFixture], wanted: Sequence[int], day: date, life: timedelta = DAY_LIST_LIFE
+    ) -> int:
+        """Add what the list of a day has of these fixtures; returns the number of calls."""
+        now = self._now()
+        if (refused := self._refused_days.get(day)) is not None and now - refused[0] < REFUSED_DAY_LIFE:
+            raise DateRefusedError(refused[1], error="plan")
+        try:
+            found, calls = await self._load_list(self._days.get(day), life, date=day.isoformat())
+        except DateRefusedError as error:
+            self._refused_days[day] = (now, error.message)
+            raise
+        self._days = {known: one for known, one in self._days.items() if now - one.at < DAY_LIST_LIFE} | {day: found}
+        fixtures.update({number: found.fixtures[number] for number in wanted if number in found.fixtures})
+        return calls
+
+    async def _add_singles(
+        self, fixtures: dict[int, RawFixture], fixture_ids: Sequence[int], most: int = MOST_SINGLE
+    ) -> int:
+        calls = 0
+        for number in self._choose_singles(fixture_ids)[:most]:
+            self._singles[number] = self._now() + UNKNOWN_LIFE
             found, more = await self._all_pages(FIXTURES, id=str(number))
             calls += more
             if found and fixture_id_of(found[0]) == number:
+                self._singles[number] = self._now() + SINGLE_LIFE
                 fixtures[number] = found[0]
+                self._keep_whole({number: found[0]})
         return calls
+
+    def _keep_whole(self, fixtures: Mapping[int, RawFixture]) -> None:
+        """Keep answers with events, so that a list without them tells whether anything came to it."""
+        now = self._now()
+        kept = {number: one for number, one in self._whole.items() if now - one[0] < WHOLE_LIFE}
+        self._whole = kept | {number: (now, raw) for number, raw in fixtures.items()}
 
     async def _load_list(self, known: _List | None, life: timedelta, **parameters: str) -> tuple[_List, int]:
         now = self._now()
@@ -169,10 +237,10 @@ class ApiFootball:
         return _List(now, {number: raw for raw in found if (number := fixture_id_of(raw)) is not None}), calls
 
     def _choose_singles(self, fixture_ids: Sequence[int]) -> Sequence[int]:
-        """Choose those that were not asked for recently, the longest waiting first."""
+        """Choose those that were not asked for recently."""
         now = self._now()
-        self._singles = {number: at for number, at in self._singles.items() if now - at < SINGLE_LIFE}
-        return [number for number in fixture_ids if number not in self._singles][:MOST_SINGLE]
+        self._singles = {number: until for number, until in self._singles.items() if now < until}
+        return [number for number in fixture_ids if number not in self._singles]
 
     async def _all_pages(self, path: str, **parameters: str) -> tuple[list[RawAnswer], int]:
         found: list[RawAnswer] = []
@@ -246,9 +314,21 @@ def _note_error(known: RequestBudget, error: PressboxError, now: datetime) -> Re
     return known
 
 
-def _waits(raw: RawFixture) -> bool:
-    """Whether a fixture of the list of a day, which has no events, has none to tell."""
+def _stage(raw: RawFixture) -> Stage | None:
     try:
-        return parse_fixture(raw).status.stage is Stage.STAGING
+        return parse_fixture(raw).status.stage
+    except MalformedAnswerError:
+        return None
+
+
+def tells_all(listed: RawFixture, whole: RawFixture) -> bool:
+    """Whether the events of an earlier answer still are all goals, by the score of a later list, and have their names.
+
+    What a list does not tell is a last change of a scorer's name; asking for each match would cost a call for it.
+    """
+    try:
+        now, before = parse_fixture(listed), parse_fixture(whole)
     except MalformedAnswerError:
         return False
+    same = (now.home_goals, now.away_goals) == (before.home_goals, before.away_goals)
+    return same and before.events is not None and all(goal.player_name for goal in before.events)

@@ -1,7 +1,7 @@
 """Polls in PostgreSQL: which fixtures a run of the monitor fetches, and what the API answered."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -81,9 +81,19 @@ class SqlPolls:
                 publish_goal(work, event_id)
         return len(found)
 
-    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
+    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Mapping[int, datetime]:
+        due = select(FixtureRow.id, FixtureRow.kickoff).where(_is_due(policy, now)).order_by(FixtureRow.id)
         async with self._database.unit_of_work() as work:
-            return list(await work.session.scalars(select(FixtureRow.id).where(_is_due(policy, now)).order_by("id")))
+            return dict((await work.session.execute(due)).tuples().all())
+
+    async def pass_over(self, fixture_ids: Collection[int], now: datetime) -> None:
+        if not fixture_ids:
+            return
+        waiting = (FixtureRow.id == one_of(fixture_ids)) & (FixtureRow.stage == Stage.STAGING)
+        async with self._database.unit_of_work() as work:
+            await work.session.execute(
+                update(FixtureRow).where(waiting).values(last_monitor=func.greatest(FixtureRow.last_monitor, now))
+            )
 
     async def record_staging(
         self, fixtures: Sequence[ObservedFixture], missing: Mapping[int, str], now: datetime

@@ -1,35 +1,33 @@
 """The budget of requests in PostgreSQL: one row for each key, shared by all processes."""
 
 import hashlib
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import func, select
+from sqlalchemy import or_, select
 
 from pressbox.core.db.database import Database
 from pressbox.footy.adapters.locked_state import LockedState
 from pressbox.footy.adapters.rows import FixtureRow
+from pressbox.footy.domain.day_plan import MATCH_TIME, Window, window_of
 from pressbox.footy.domain.fixtures import Stage
 from pressbox.footy.domain.request_budget import RequestBudget, next_reset
 from pressbox.footy.settings import FootySettings
-
-# From kick-off to the end of a match with its break and a late goal.
-MATCH_TIME = timedelta(hours=2, minutes=15)
 
 
 class SqlRequestBudget(LockedState[RequestBudget]):
     def __init__(self, database: Database, name: str) -> None:
         super().__init__(database, name, RequestBudget())
 
-    async def find_busy_until(self, now: datetime) -> datetime | None:
-        """When the last match that begins before the next reset is over; None without any."""
-        statement = select(func.max(FixtureRow.kickoff)).where(
+    async def find_windows(self, now: datetime, ahead: timedelta) -> Sequence[Window]:
+        statement = select(FixtureRow.kickoff, FixtureRow.stage == Stage.ACTIVE).where(
             FixtureRow.stage != Stage.COMPLETED,
-            FixtureRow.kickoff < next_reset(now),
-            FixtureRow.kickoff > now - timedelta(days=1),
+            FixtureRow.kickoff < next_reset(now) + ahead,
+            or_(FixtureRow.kickoff > now - MATCH_TIME, FixtureRow.stage == Stage.ACTIVE),
         )
         async with self._database.unit_of_work() as work:
-            last = await work.session.scalar(statement)
-        return None if last is None else last.astimezone(UTC) + MATCH_TIME
+            found = (await work.session.execute(statement)).tuples()
+            return [window_of(kickoff.astimezone(UTC), ahead, is_active, now) for kickoff, is_active in found]
 
 
 def budget_name(settings: FootySettings) -> str:

@@ -3,6 +3,7 @@
 The plan gives a number of requests per day of UTC and per minute. Whoever keeps asking beyond them loses the account.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
@@ -16,8 +17,12 @@ CAUTIOUS_MINUTE_LIMIT = 10
 # Requests that polls leave for fixtures that somebody fetches by hand.
 SMALLEST_RESERVE = 3
 RESERVE_SHARE = 50
+# How often the account is asked for a better plan while the requests of the present one are short.
+ACCOUNT_EVERY = timedelta(minutes=5)
 # The plan may change meanwhile, so what it refused is tried again after this time.
 REFUSAL_LIFE = timedelta(hours=24)
+
+NO_PAUSE: Mapping[str, object] = {"paused_until": None, "pause_reason": "", "pause_needs_change": False}
 
 
 class Seen(Contract):
@@ -46,6 +51,10 @@ class RequestBudget(Contract):
     ids_refused_until: datetime | None = None
     polled_at: datetime | None = None
     poll_seconds: float | None = None
+    # When waiting matches were asked for last: those whose time is near, and the others.
+    near_at: datetime | None = None
+    far_at: datetime | None = None
+    account_at: datetime | None = None
     # How far this machine's clock was ahead of a service's at its last answer; negative when behind. Without a key for
     # API-Football the clip sources tell.
     clock_ahead_seconds: float | None = None
@@ -66,6 +75,12 @@ class RequestBudget(Contract):
 
     def refuses_ids(self, now: datetime) -> bool:
         return self.ids_refused_until is not None and now < self.ids_refused_until
+
+    def is_used_up(self, now: datetime) -> bool:
+        """Whether the pause is that of a day without requests left, which only another plan ends."""
+        if self.paused_until is None or self.pause_needs_change or not self.is_paused(now):
+            return False
+        return self.paused_until >= next_reset(now)
 
     def is_slowed(self, now: datetime) -> bool:
         """Whether live matches are polled less often than set, to make the requests last."""
@@ -98,6 +113,11 @@ def note_answer(budget: RequestBudget, seen: Seen, now: datetime) -> RequestBudg
     today, changes = now.astimezone(UTC).date(), dict[str, object]()
     if seen.day_limit is not None:
         changes["day_limit"] = seen.day_limit
+        if budget.day_limit not in (None, seen.day_limit):
+            # Another plan may allow what the former one refused.
+            changes["ids_refused_until"] = None
+            if seen.day_left and budget.is_used_up(now):
+                changes |= NO_PAUSE
     if seen.day_left is not None:
         known = budget.day_left if budget.day == today and budget.day_limit == seen.day_limit else None
         changes |= {"day": today, "day_left": seen.day_left if known is None else min(known, seen.day_left)}
@@ -110,7 +130,7 @@ def note_answer(budget: RequestBudget, seen: Seen, now: datetime) -> RequestBudg
         }
         changes["pause_needs_change"] = False
     elif not budget.is_paused(now):
-        changes |= {"paused_until": None, "pause_reason": "", "pause_needs_change": False}
+        changes |= NO_PAUSE
     return budget.model_copy(update=changes)
 
 
@@ -122,7 +142,16 @@ def note_status(
     noted = note_answer(budget, seen, now)
     if plan and budget.plan and plan != budget.plan:
         noted = noted.model_copy(update={"ids_refused_until": None, "day_left": seen.day_left})
-    return noted.model_copy(update={"plan": plan or noted.plan})
+    if budget.is_used_up(now) and seen.day_left:
+        noted = noted.model_copy(update={**NO_PAUSE, "day_left": seen.day_left})
+    return noted.model_copy(update={"plan": plan or noted.plan, "account_at": now})
+
+
+def should_ask_account(budget: RequestBudget, now: datetime) -> bool:
+    """Whether to look for a better plan, which costs no request: while the present one keeps polls apart or off."""
+    if not (budget.is_used_up(now) or budget.is_slowed(now)):
+        return False
+    return budget.account_at is None or now - budget.account_at >= ACCOUNT_EVERY
 
 
 def measure_clock(date_header: str, now: datetime) -> float | None:
@@ -157,35 +186,5 @@ def note_refused_ids(budget: RequestBudget, now: datetime) -> RequestBudget:
     return budget.model_copy(update={"ids_refused_until": now + REFUSAL_LIFE})
 
 
-def poll_interval(
-    budget: RequestBudget, calls: int, busy_until: datetime | None, now: datetime, normal: timedelta
-) -> timedelta:
-    """How far apart polls of live matches must be, so that the requests last as long as matches are played today."""
-    left = budget.left_on(now)
-    if left is None:
-        return normal
-    end = next_reset(now)
-    if busy_until is not None:
-        end = min(end, max(busy_until, now + normal))
-    affordable = (left - reserve_of(budget)) // max(calls, 1)
-    if affordable <= 0:
-        return next_reset(now) - now
-    return max(normal, (end - now) / affordable)
-
-
 def reserve_of(budget: RequestBudget) -> int:
     return max(SMALLEST_RESERVE, (budget.day_limit or 0) // RESERVE_SHARE)
-
-
-def decide_poll(
-    budget: RequestBudget, calls: int, busy_until: datetime | None, now: datetime, normal: timedelta
-) -> tuple[RequestBudget, bool]:
-    """Whether live matches are polled now. The time of a poll that is due is noted."""
-    interval = poll_interval(budget, calls, busy_until, now, normal)
-    slowed = interval > normal
-    changes: dict[str, object] = {"poll_seconds": interval.total_seconds() if slowed else None}
-    # Polls begin a little early or late; half of one's distance must not make it wait for the next.
-    early = slowed and budget.polled_at is not None and now - budget.polled_at < interval - normal / 2
-    if not early:
-        changes["polled_at"] = now
-    return budget.model_copy(update=changes), not early

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -38,6 +38,14 @@ class FixturesApi(Protocol):
 
     async def fetch_by_ids(self, fixture_ids: Sequence[int]) -> LiveAnswer:
         """Make one call with at most 20 ids."""
+        ...
+
+    async def fetch_waiting(self, kickoffs: Mapping[int, datetime]) -> LiveAnswer:
+        """Ask for at most 20 matches that are not on, by id and known kick-off, with few calls."""
+        ...
+
+    async def fetch_status(self) -> object:
+        """Have the budget take over what the account may do now. It costs no request."""
         ...
 
 

@@ -1,6 +1,6 @@
 """What footy's activities need from storage. A method is one transaction unless it says otherwise."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
@@ -12,6 +12,7 @@ from pressbox.footy.contracts.monitor import CompletedFixtures, GoalToSearch, Re
 from pressbox.footy.contracts.search import DownloadCount
 from pressbox.footy.contracts.upload import GoalData, UploadedVideo
 from pressbox.footy.domain.candidates import FoundVideo
+from pressbox.footy.domain.day_plan import Window
 from pressbox.footy.domain.fixtures import Followed, ObservedFixture
 from pressbox.footy.domain.goals import Comparison, PlayedMinute, SearchEnd, StoredGoal
 from pressbox.footy.domain.policy import FootyPolicy
@@ -75,8 +76,8 @@ class BudgetStore(Protocol):
         """Apply a decision while nobody else changes the budget. When it raises, nothing is changed."""
         ...
 
-    async def find_busy_until(self, now: datetime) -> datetime | None:
-        """Find when the last match of today's requests is over; None without any."""
+    async def find_windows(self, now: datetime, ahead: timedelta) -> Sequence[Window]:
+        """Find when the matches that are not over are polled as live ones, as far as today's requests pay for it."""
         ...
 
 
@@ -95,8 +96,12 @@ class Polls(Protocol):
         """Notify browsers of everything that this run changed; returns the number of fixtures."""
         ...
 
-    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Sequence[int]:
-        """Find staging fixtures that were not polled since the quarter hour began."""
+    async def find_staging_due(self, policy: FootyPolicy, now: datetime) -> Mapping[int, datetime]:
+        """Find staging fixtures that were not looked at since the quarter hour began, with their kick-offs."""
+        ...
+
+    async def pass_over(self, fixture_ids: Collection[int], now: datetime) -> None:
+        """Note that staging fixtures had their turn in this quarter of an hour, although they were not asked for."""
         ...
 
     async def record_staging(
