@@ -144,6 +144,7 @@ async def test_a_fixture_is_archived_when_its_goals_are_complete_and_enough_poll
     assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
     for number in range(world.policy.downloads_wanted):
         await world.goals.finish_download(event_id, f"download{number}", "done", world.now)
+    world.now += world.policy.end_patience
     done = await world.archive.archive_finished(run_id, world.policy, world.now)
     again = await world.archive.archive_finished(run_id, world.policy, world.now)
     assert (done.fixture_ids, done.overdue_goals) == ((1,), 0)
@@ -160,6 +161,44 @@ async def test_a_match_stays_open_for_a_goal_that_is_listed_after_the_whistle(wo
     assert [one.state for one in (await world.matches.load_fixture(1)).goals] == [GoalState.SEARCHING]
 
 
+async def test_a_cup_match_that_goes_on_after_a_pause_is_polled_to_its_end(world: World) -> None:
+    await world.ingest(match())
+    for status in (FixtureStatus.FULL_TIME, FixtureStatus.AFTER_EXTRA_TIME):
+        run_id = await world.poll(match(status=status, elapsed=90), times=18)
+        assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (), status
+    over = with_goals(1, goal(118), status=FixtureStatus.AFTER_EXTRA_TIME, elapsed=120)
+    await world.poll(over, times=world.policy.polls_to_end)
+    assert [one.state for one in (await world.matches.load_fixture(1)).goals] == [GoalState.SEARCHING]
+
+
+async def test_a_match_stays_open_for_a_goal_that_score_and_list_lacked_for_minutes(world: World) -> None:
+    await world.ingest(match())
+    for _ in range(8):
+        run_id = await world.poll(match(status=FixtureStatus.FULL_TIME))
+        assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
+    await world.poll(with_goals(1, goal(90), status=FixtureStatus.FULL_TIME), times=3)
+    assert [one.state for one in (await world.matches.load_fixture(1)).goals] == [GoalState.SEARCHING]
+
+
+async def test_a_penalty_shoot_out_is_the_end(world: World) -> None:
+    await world.ingest(match())
+    run_id = await world.poll(match(status=FixtureStatus.AFTER_PENALTIES), times=world.policy.polls_to_end)
+    assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (1,)
+
+
+async def test_a_goal_of_the_first_half_whose_scorer_is_named_after_the_whistle_is_searched(world: World) -> None:
+    await world.ingest(match())
+    await world.poll(with_goals(1, goal(20, None)))
+    world.now += timedelta(minutes=85)
+    for minutes in (0, 20, 40):
+        run_id = await world.poll(with_goals(1, goal(20, None), status=FixtureStatus.FULL_TIME))
+        done = await world.archive.archive_finished(run_id, world.policy, world.now)
+        assert (done.fixture_ids, done.overdue_goals) == ((), 0), minutes
+        world.now += timedelta(minutes=20 if minutes < 40 else 0)
+    await world.poll(with_goals(1, goal(20), status=FixtureStatus.FULL_TIME), times=3)
+    assert len(await world.goals.claim_searches(world.policy, 10, freeze)) == 1
+
+
 async def test_a_match_stays_open_while_its_goals_are_not_those_of_the_score(world: World) -> None:
     event_id = await world.confirmed_goal()
     for number in range(world.policy.downloads_wanted):
@@ -169,6 +208,7 @@ async def test_a_match_stays_open_while_its_goals_are_not_those_of_the_score(wor
     run_id = await world.poll(taken_back)
     assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == ()
     run_id = await world.poll(taken_back, times=world.policy.polls_to_end)
+    world.now += world.policy.end_patience
     assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (1,)
     assert (await world.matches.load_fixture(1)).goals == ()
 
@@ -282,6 +322,7 @@ async def test_goals_of_a_match_that_was_over_for_hours_are_shown_and_not_search
     over = with_goals(1, goal(23), goal(60, SAKA, AWAY), status=FixtureStatus.FULL_TIME)
     await world.ingest(replace(over, events=None))
     run_id = await world.poll(over, times=world.policy.polls_to_end)
+    world.now += world.policy.end_patience
     assert await world.goals.claim_searches(world.policy, 10, freeze) == []
     shown = (await world.matches.load_fixture(1)).goals
     assert [one.completion_reason for one in shown] == [CompletionReason.TOO_LATE] * 2

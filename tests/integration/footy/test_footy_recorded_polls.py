@@ -123,5 +123,6 @@ async def test_a_goal_is_taken_back_after_its_search_ended_and_it_was_complete(w
     assert (await world.reader.load_goal(event_id)).completed_at
     over = match(status=FixtureStatus.FULL_TIME, elapsed=90)
     run_id = await world.poll(over, times=world.policy.polls_to_end)
+    world.now += world.policy.end_patience
     assert (await world.archive.archive_finished(run_id, world.policy, world.now)).fixture_ids == (1,)
     assert [one.event_id for one in (await world.matches.load_corrections(1)).disallowed] == [event_id]

@@ -36,6 +36,7 @@ from tests.conftest import open_test_resources
 from tests.fakes.footy import LIVERPOOL, PLAYER, FakeApi, raw_fixture, raw_goal
 
 POLICY = FootyPolicy(
+    end_patience=timedelta(0),
     attempts=2,
     attempt_interval=timedelta(milliseconds=500),
     attempt_pause=timedelta(milliseconds=500),

@@ -31,7 +31,7 @@ async def complete_goals(
             search_ended=SearchEnd(row.search_ended) if row.search_ended else None,
             first_seen=row.first_seen,
             confirmed_at=row.confirmed_at,
-            fixture_over=row.fixture_id in over,
+            fixture_over=over.get(row.fixture_id),
             removed=row.removed_at is not None,
         )
         reason = find_completion(work, policy, now)
@@ -52,9 +52,11 @@ async def count_downloads(session: AsyncSession, event_ids: Sequence[str]) -> di
     return {event_id: (registered, finished) for event_id, registered, finished in found}
 
 
-async def _find_finished(session: AsyncSession, fixture_ids: set[int]) -> set[int]:
-    statement = select(FixtureRow.id, FixtureRow.status).where(FixtureRow.id.in_(fixture_ids))
-    return {number for number, status in (await session.execute(statement)).tuples() if FixtureStatus(status).terminal}
+async def _find_finished(session: AsyncSession, fixture_ids: set[int]) -> dict[int, datetime]:
+    """Those that are over, with the time of their last news, which is that of the whistle or later."""
+    statement = select(FixtureRow.id, FixtureRow.status, FixtureRow.changed_at).where(FixtureRow.id.in_(fixture_ids))
+    found = (await session.execute(statement)).tuples()
+    return {number: changed_at for number, status, changed_at in found if FixtureStatus(status).terminal}
 
 
 def _mark_complete(row: GoalRow, reason: CompletionReason, now: datetime) -> None:

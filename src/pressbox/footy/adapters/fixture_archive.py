@@ -126,7 +126,7 @@ async def _archive_fixtures(session: AsyncSession, run_id: str, policy: FootyPol
         agrees = not status.scored_on_the_pitch or score == (row.home_goals or 0, row.away_goals or 0)
         vanished = row.looked_at is not None and row.looked_at < now - policy.vanished_patience
         polls = policy.polls_to_agree if vanished else row.terminal_polls
-        if can_archive(status, polls, agrees, at_work[row.id], policy):
+        if can_archive(status, polls, now - row.changed_at, agrees, at_work[row.id], policy):
             row.stage, row.completed_at, row.changed_by = Stage.COMPLETED, now, run_id
             row.trouble, row.trouble_since = "", None
             row.version += 1

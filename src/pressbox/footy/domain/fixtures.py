@@ -58,6 +58,11 @@ class FixtureStatus(StrEnum):
         return self in (FixtureStatus.SUSPENDED, FixtureStatus.INTERRUPTED)
 
     @property
+    def may_go_on(self) -> bool:
+        """Whether extra time or penalties may follow an end that was announced."""
+        return self in (FixtureStatus.FULL_TIME, FixtureStatus.AFTER_EXTRA_TIME)
+
+    @property
     def scored_on_the_pitch(self) -> bool:
         """Whether the score counts goals; an awarded one is set at a desk."""
         return self not in (FixtureStatus.AWARDED, FixtureStatus.WALK_OVER)
@@ -188,12 +193,19 @@ def should_activate(
     return status.live or status.terminal or kickoff <= now + ahead
 
 
-def can_archive(status: FixtureStatus, terminal_polls: int, agrees: bool, goals_open: int, policy: FootyPolicy) -> bool:
-    """Whether a fixture was seen to be over long enough and no goal is open.
+def can_archive(
+    status: FixtureStatus,
+    terminal_polls: int,
+    unchanged: timedelta,
+    agrees: bool,
+    goals_open: int,
+    policy: FootyPolicy,
+) -> bool:
+    """Whether a fixture was seen to be over long enough, without news of it, and no goal is open.
 
     The last goal is often listed some polls after the whistle, so a few more follow it; many more while the goals that
     stand are not those of the score.
     """
-    if not status.terminal or goals_open:
+    if not status.terminal or goals_open or (status.may_go_on and unchanged < policy.end_patience):
         return False
     return terminal_polls >= (policy.polls_to_end if agrees else policy.polls_to_agree)

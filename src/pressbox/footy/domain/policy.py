@@ -24,6 +24,8 @@ class FootyPolicy(Contract):
     runs_to_remove: int = 3
     # The document has 3, or one with a winner; but the last goal is listed up to four polls after the whistle.
     polls_to_end: int = 6
+    # A match of a cup may say FT for some minutes and go on, and a last goal may be listed later still.
+    end_patience: timedelta = timedelta(minutes=10)
     # Half an hour, while list and score disagree after the whistle.
     polls_to_agree: int = 60
     minute_tolerance: int = 2
@@ -65,6 +67,7 @@ class FootyPolicy(Contract):
                 name: getattr(self, name) / speed
                 for name in (
                     "staging_interval",
+                    "end_patience",
                     "stopped_patience",
                     "vanished_patience",
                     "completion_deadline",
