@@ -161,6 +161,22 @@ async def test_a_clip_of_a_disallowed_goal_is_gone_and_an_unknown_one_was_never_
     assert await world.clips.list_objects([1], []) == [f"clips/md5-{a}.mp4", f"clips/md5-{a}.jpg"]
 
 
+async def test_clips_that_stay_unchecked_do_not_keep_the_others_from_their_turn(world: World) -> None:
+    event_id = await world.confirmed_goal()
+    added = {
+        await world.clips.add(
+            event_id, uploaded(video(number, timestamp_status=TimestampStatus.NOT_CHECKED)), None, world.now
+        )
+        for number in await world.found(event_id, 1, "a", "b", "c")
+    }
+    turns: set[int] = set()
+    for _ in range(300):
+        turns |= {clip.clip_id for clip in await world.clips.find_unchecked(1)}
+        if turns == added:
+            break
+    assert turns == added
+
+
 async def test_a_judge_that_answers_late_verifies_a_clip_or_takes_it_away(world: World) -> None:
     event_id = await world.confirmed_goal()
     a, b, c = await world.found(event_id, 1, "a", "b", "c")
@@ -168,7 +184,7 @@ async def test_a_judge_that_answers_late_verifies_a_clip_or_takes_it_away(world:
     first = await world.clips.add(event_id, uploaded(video(a, timestamp_status=waiting)), None, world.now)
     second = await world.clips.add(event_id, uploaded(video(b, timestamp_status=waiting)), None, world.now)
     await world.clips.add_copy(second, video(c), None, world.now)
-    assert [clip.clip_id for clip in await world.clips.find_unchecked(10)] == [first, second]
+    assert {clip.clip_id for clip in await world.clips.find_unchecked(10)} == {first, second}
     seen = video(a, timestamp_verified=True, timestamp_status=TimestampStatus.VERIFIED, extracted_minute=22)
     await world.clips.record_check(first, seen, None)
     wrong = SettledCandidate(candidate_id=b, outcome=CandidateOutcome.WRONG_MINUTE, reason="70:12")

@@ -1,6 +1,7 @@
 """What people see, on real PostgreSQL: days, pages, searches by name, the trail of a goal, teams and sources."""
 
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -27,6 +28,29 @@ async def test_the_date_strip_has_every_day_and_counts_what_stands(world: World)
     await world.poll(match(), times=3)
     days = await world.matches.load_days(DAY, DAY)
     assert [day.goals for day in days] == [0]
+
+
+@pytest.mark.parametrize(
+    ("zone", "kickoffs", "counted"),
+    [
+        # Late in the evening of UTC it is the next day in Tokyo, and early in the morning still the day before in Lima.
+        ("UTC", ["2026-10-03T23:30", "2026-10-03T01:00"], [0, 2, 0]),
+        ("Asia/Tokyo", ["2026-10-03T23:30", "2026-10-03T01:00"], [0, 1, 1]),
+        ("America/Lima", ["2026-10-03T23:30", "2026-10-03T01:00"], [1, 1, 0]),
+        # The day on which clocks go back has 25 hours.
+        ("Europe/Berlin", ["2026-10-24T22:30", "2026-10-25T22:30", "2026-10-25T23:30"], [0, 2, 1]),
+    ],
+)
+async def test_the_date_strip_counts_the_days_of_the_reader(
+    world: World, zone: str, kickoffs: list[str], counted: list[int]
+) -> None:
+    begins = [datetime.fromisoformat(kickoff).replace(tzinfo=UTC) for kickoff in kickoffs]
+    await world.ingest(*(match(number, kickoff=kickoff) for number, kickoff in enumerate(begins, 1)))
+    middle = begins[-1].date()
+    days = await world.matches.load_days(middle - timedelta(days=1), middle + timedelta(days=1), ZoneInfo(zone))
+    assert [(day.day, day.fixtures) for day in days] == [
+        (middle + timedelta(days=shift), count) for shift, count in zip((-1, 0, 1), counted, strict=True)
+    ]
 
 
 async def test_fixtures_of_a_day_come_by_competition_and_page_by_page(world: World) -> None:

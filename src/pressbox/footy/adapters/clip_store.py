@@ -146,7 +146,8 @@ class SqlClips:
             select(ClipRow.id, ClipRow.event_id, ClipRow.object_key)
             .join(GoalRow, GoalRow.event_id == ClipRow.event_id)
             .where(ClipRow.timestamp_status == TimestampStatus.NOT_CHECKED, GoalRow.removed_at.is_(None))
-            .order_by(ClipRow.id)
+            # In no order: those that the judge refuses each time must not keep the others waiting for ever.
+            .order_by(func.random())
             .limit(limit)
         )
         async with self._database.unit_of_work() as work:

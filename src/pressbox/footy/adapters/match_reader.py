@@ -2,9 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from sqlalchemy import ColumnElement, Date, Select, and_, cast, exists, func, or_, select, true, tuple_
+from sqlalchemy import ARRAY, ColumnElement, DateTime, Select, and_, cast, exists, func, or_, select, true, tuple_
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.arrays import one_of
@@ -36,26 +36,27 @@ class MatchReader:
         self._database = database
         self._sight = sight
 
-    async def load_days(self, first: date, last: date) -> Sequence[DayView]:
-        """Every day from the first to the last, also those without a fixture."""
-        day = cast(func.timezone("UTC", FixtureRow.kickoff), Date)
+    async def load_days(self, first: date, last: date, of: tzinfo = UTC) -> Sequence[DayView]:
+        """Every day of this time zone from the first to the last, also those without a fixture."""
+        days = [first + timedelta(days=number) for number in range((last - first).days + 1)]
+        # The database may know other rules of time zones than we do, so it gets the moments at which days begin.
+        begins = [datetime.combine(day, time.min, of).astimezone(UTC) for day in (*days, last + timedelta(days=1))]
+        within = and_(FixtureRow.kickoff >= begins[0], FixtureRow.kickoff < begins[-1])
+        day = func.width_bucket(FixtureRow.kickoff, cast(begins, ARRAY(DateTime(timezone=True))))
         live = and_(FixtureRow.stage == Stage.ACTIVE, FixtureRow.status.in_(_LIVE))
-        fixtures = select(day, func.count(), func.count().filter(live)).where(_between(first, last)).group_by(day)
+        fixtures = select(day, func.count(), func.count().filter(live)).where(within).group_by(day)
         goals = (
             select(day, func.count())
             .join(GoalRow, GoalRow.fixture_id == FixtureRow.id)
-            .where(_between(first, last), GoalRow.removed_at.is_(None), _is_known(self._sight))
+            .where(within, GoalRow.removed_at.is_(None), _is_known(self._sight))
             .group_by(day)
         )
         async with self._database.unit_of_work() as work:
             scored = dict((await work.session.execute(goals)).tuples().all())
             counted = {on: (count, playing) for on, count, playing in (await work.session.execute(fixtures)).tuples()}
-        views = []
-        for number in range((last - first).days + 1):
-            on = first + timedelta(days=number)
-            count, playing = counted.get(on, (0, 0))
-            views.append(DayView(on, count, playing, scored.get(on, 0)))
-        return views
+        return [
+            DayView(on, *counted.get(place, (0, 0)), scored.get(place, 0)) for place, on in enumerate(days, start=1)
+        ]
 
     async def load_fixtures(self, day: date, *, after: int | None = None, limit: int = 50) -> Page[FixtureView]:
         """In the order of competition, kick-off and id; `after` is the last fixture of the page before."""

@@ -306,7 +306,9 @@ class Clips(Protocol):
 
     async def rank(self, event_id: str) -> None: ...
 
-    async def find_unchecked(self, limit: int) -> Sequence[UncheckedClip]: ...
+    async def find_unchecked(self, limit: int) -> Sequence[UncheckedClip]:
+        """Find some clips that are not checked yet, others each time."""
+        ...
 
     async def record_check(self, clip_id: int, video: Video | None, settled: SettledCandidate | None) -> None:
         """Store what a late judgement says: either the checked video, or why the clip is dropped."""

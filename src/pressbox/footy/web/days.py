@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from itertools import groupby, islice
+from itertools import groupby
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -134,7 +134,7 @@ async def read_day(request: Request, matches: MatchReader, day: date, number: in
     pages = max(1, -(-len(ordered) // FIXTURES_SHOWN))
     number = min(number, pages)
     shown = ordered[(number - 1) * FIXTURES_SHOWN : number * FIXTURES_SHOWN]
-    days = await matches.load_days(day - STRIP, day + STRIP)
+    days = await matches.load_days(day - STRIP, day + STRIP, own_zone)
     return DayPage(
         day=day,
         today=today(request),
@@ -153,13 +153,8 @@ async def read_day(request: Request, matches: MatchReader, day: date, number: in
 
 async def find_next_day(matches: MatchReader, day: date, of: tzinfo) -> date | None:
     """Find the next day of the time zone with a fixture."""
-    ahead = await matches.load_days(day, day + LOOK_AHEAD)
-    for entry in islice((entry for entry in ahead if entry.fixtures), 3):
-        for shift in (-1, 0, 1):
-            there = entry.day + timedelta(days=shift)
-            if there > day and await load_fixtures(matches, there, of):
-                return there
-    return None
+    ahead = await matches.load_days(day + ONE_DAY, day + LOOK_AHEAD, of)
+    return next((entry.day for entry in ahead if entry.fixtures), None)
 
 
 async def _show(
