@@ -12,6 +12,7 @@ from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 import httpx
+from pydantic import SecretStr
 
 from pressbox.core.app import Resources
 from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
@@ -115,12 +116,17 @@ def _await_polling(port: str, worker: subprocess.Popen[str]) -> None:
     raise PermanentError("A further worker did not become ready; its log is beside the temporary home.")
 
 
+def instance_settings(home: Home) -> Settings:
+    """The settings of a running instance, with the key that it made for itself."""
+    return Settings(home=home.path, secret_key=SecretStr(home.secret_key()))
+
+
 @asynccontextmanager
 async def instance_resources(instance: Instance) -> AsyncIterator[Resources]:
     """The resources of a running instance, as its own processes have them."""
     database = Database(instance.endpoints.database_url)
     temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False)
-    settings = Settings(home=instance.home.path)
+    settings = instance_settings(instance.home)
     try:
         async with GuardedClient(HttpSettings()) as http:
             yield Resources(settings, database, temporal, open_store(ObjectsSettings(), instance.home.objects), http)

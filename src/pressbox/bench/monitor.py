@@ -14,13 +14,13 @@ from pydantic import SecretStr
 from sqlalchemy import event, text
 from temporalio.runtime import Runtime, TelemetryConfig
 
-from pressbox.bench.instance import measured_instance, temporary_home
+from pressbox.bench.instance import instance_settings, measured_instance, temporary_home
 from pressbox.bench.one_by_one import poll_one_by_one
 from pressbox.bench.report import Figure, Report, Say, describe_machine
 from pressbox.bench.simulator import run_simulator
 from pressbox.bench.worker import production_worker
 from pressbox.core.app import AppManifest, Resources, TaskQueue
-from pressbox.core.config import HttpSettings, ObjectsSettings, Settings, TemporalSettings
+from pressbox.core.config import HttpSettings, ObjectsSettings, TemporalSettings
 from pressbox.core.db.database import Database
 from pressbox.core.http.client import GuardedClient
 from pressbox.core.objects.factory import open_store
@@ -204,7 +204,7 @@ async def _measure_instance(
     # The SDK writes its messages to standard output, which is for the report.
     quiet = Runtime(telemetry=TelemetryConfig(logging=None))
     temporal = await connect(TemporalSettings(), instance.endpoints.temporal_address, lazy=False, runtime=quiet)
-    settings = Settings(home=instance.home.path)
+    settings = instance_settings(instance.home)
     try:
         store = open_store(ObjectsSettings(), instance.home.objects)
         async with use_fixtures_api(

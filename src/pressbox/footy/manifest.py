@@ -143,8 +143,8 @@ def schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             input=IngestWorkflowInput(policy=rules),
             summary="Fetches the fixtures of the coming days and deletes old ones",
             cron="5 0 * * *",
-            # A machine that was off at midnight still learns what is played today.
-            catchup_window=timedelta(hours=20),
+            # A machine that was off at midnight still learns what is played today, however late it starts.
+            catchup_window=timedelta(hours=24),
         ),
         monitor_schedule(footy),
         ScheduleDeclaration(
