@@ -33,7 +33,7 @@ from pressbox.footy.domain.names import build_query
 from pressbox.footy.domain.player_names import extract_player_search_names
 from pressbox.footy.domain.posts import merge_same_posts
 from pressbox.footy.domain.request_budget import RequestBudget, note_clock_ahead
-from pressbox.footy.domain.search_window import search_age
+from pressbox.footy.domain.search_window import is_urgent, search_age
 from pressbox.footy.domain.team_names import derive_aliases
 from pressbox.footy.ports.outside import ClipSource, HearsTime, SearchRequest
 from pressbox.footy.ports.storage import BudgetStore, Candidates, Goals, SourceAnswer, SourceHealth
@@ -117,6 +117,7 @@ class SearchActivities:
             max_age=ahead
             + (max(search.max_age, begun - search.since + WHOLE_SECOND) if search.since else search.max_age),
             exclude_urls=await self._candidates.load_known_urls(search.event_id),
+            urgent=is_urgent(input.policy, search.attempt),
         )
         async with Heartbeat():
             found, answers = await search_all(self._sources, request, self._source_time)

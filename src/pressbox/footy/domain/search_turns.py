@@ -6,6 +6,7 @@ from pressbox.core.contracts import Contract
 
 WINDOW = timedelta(minutes=15)
 FIRST_PAUSE = timedelta(minutes=1)
+URGENT_SHARE = 1 / 3
 
 
 class SearchTurns(Contract):
@@ -16,8 +17,12 @@ class SearchTurns(Contract):
     next_pause: timedelta = FIRST_PAUSE
 
 
-def take_turn(turns: SearchTurns, most: int, now: datetime) -> tuple[SearchTurns, timedelta | None]:
-    """Take one search; or return how long to wait for the next one."""
+def take_turn(
+    turns: SearchTurns, most: int, now: datetime, *, urgent: bool = True
+) -> tuple[SearchTurns, timedelta | None]:
+    """Take one search; or return how long to wait for the next one. A part is kept for those that are urgent."""
+    if not urgent:
+        most = max(1, most - round(most * URGENT_SHARE))
     taken = tuple(at for at in turns.taken if now - at < WINDOW)
     turns = turns.model_copy(update={"taken": taken})
     if turns.refused_until is not None and now < turns.refused_until:

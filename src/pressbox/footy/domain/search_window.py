@@ -4,10 +4,20 @@ from datetime import datetime, timedelta
 
 from pressbox.footy.domain.policy import FootyPolicy
 
+URGENT_ATTEMPTS = 2
+
 
 def search_age(policy: FootyPolicy, searched_since: datetime, now: datetime) -> timedelta:
     """Look back to the last search that worked, so that an outage loses no clip."""
     return max(policy.search_age, now - searched_since)
+
+
+def is_urgent(policy: FootyPolicy, attempt: int) -> bool:
+    """Whether an attempt goes first where searches are scarce: nobody else finds what it finds.
+
+    Those between the first and the last ones look back to the last that worked, so the next one makes up for them.
+    """
+    return attempt <= URGENT_ATTEMPTS or attempt > policy.attempts - URGENT_ATTEMPTS
 
 
 def is_too_late(policy: FootyPolicy, unseen_at: datetime, now: datetime) -> bool:

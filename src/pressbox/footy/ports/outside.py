@@ -71,6 +71,8 @@ class SearchRequest:
     max_results: int
     max_age: timedelta
     exclude_urls: frozenset[str] = frozenset()
+    # Goes first where an account has few searches left.
+    urgent: bool = True
 
 
 class ClipSource(Protocol):

@@ -36,7 +36,7 @@ class SharedTurns:
             await close()
 
     async def search(self, request: SearchRequest) -> Sequence[FoundVideo]:
-        wait = await self._state.change(lambda turns: take_turn(turns, self._most, self._now()))
+        wait = await self._state.change(lambda turns: take_turn(turns, self._most, self._now(), urgent=request.urgent))
         if wait is not None:
             seconds = max(1, round(wait.total_seconds()))
             raise SourceBusyError(
