@@ -206,6 +206,9 @@ def can_archive(
     The last goal is often listed some polls after the whistle, so a few more follow it; many more while the goals that
     stand are not those of the score.
     """
-    if not status.terminal or goals_open or (status.may_go_on and unchanged < policy.end_patience):
+    if not status.terminal or goals_open:
+        return False
+    # An answer that changes for ever, as by a clock that runs on, must not keep a match open.
+    if status.may_go_on and unchanged < policy.end_patience and terminal_polls < policy.polls_to_agree:
         return False
     return terminal_polls >= (policy.polls_to_end if agrees else policy.polls_to_agree)
