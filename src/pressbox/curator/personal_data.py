@@ -22,8 +22,8 @@ EXPORTS = {
     """,
     "categories": "SELECT name, position FROM curator.categories WHERE user_id = :user_id ORDER BY position, id",
     "articles": """
-        SELECT entries.url, entries.title, feeds.url AS feed, states.read_at, states.starred_at, states.preference,
-               states.note
+        SELECT entries.url, entries.title, feeds.url AS feed,
+               nullif(states.read_at, to_timestamp(0)) AS read_at, states.starred_at, states.preference, states.note
         FROM curator.entry_states AS states JOIN curator.entries ON entries.id = states.entry_id
         JOIN curator.feeds ON feeds.id = entries.feed_id
         WHERE states.user_id = :user_id ORDER BY states.entry_id

@@ -147,6 +147,18 @@ async def test_the_very_same_article_takes_its_star_along(rows: Rows) -> None:
     assert set(await rows.documents.removed_ids(10)) == {first, second}
 
 
+async def test_what_a_person_read_is_not_backlog_at_the_new_address(rows: Rows) -> None:
+    anna = await rows.user()
+    old, new = await rows.feed(anna, url=OLD_HOME), await rows.feed(anna, url=NEW_HOME)
+    posts = [entry(number) for number in range(POLICY.unread_at_start + 5)]
+    for feed in (new, old):
+        await rows.crawl(feed, read(*posts))
+    await rows.do(anna, await rows.ids(old), read_at=NOW)
+    await rows.crawl(old, read(*posts, etag="second", moved_to=NEW_HOME))
+    at_new_home = select(EntryStateRow.read_at).join(EntryRow).where(EntryRow.feed_id == new)
+    assert await rows.all(at_new_home) == [NOW] * len(posts)
+
+
 async def test_what_is_not_read_yet_stays_until_it_is(rows: Rows) -> None:
     anna = await rows.user()
     old = await rows.feed(anna, url=OLD_HOME)

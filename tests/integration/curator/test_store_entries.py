@@ -15,12 +15,26 @@ from pressbox.core.spending.rows import PaidRequestRow
 from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.feeds.domain import FeedEntry
 from pressbox.curator.library.domain import CuratorPolicy, Distilled, DistilState, FetchState, shown_hash
-from pressbox.curator.library.rows import EntryEmbeddingRow, EntryLabelRow, EntryRow, SeenGuidRow, StoryRow
+from pressbox.curator.library.rows import (
+    BACKLOG,
+    EntryEmbeddingRow,
+    EntryLabelRow,
+    EntryRow,
+    EntryStateRow,
+    SeenGuidRow,
+    StoryRow,
+)
 from pressbox.curator.models.domain import KEEP_PRIVATE
+from pressbox.curator.reading.domain import Selection
+from pressbox.curator.reading.state_store import SqlReadingStates
+from pressbox.curator.search.ports import SearchScope
+from pressbox.curator.search.postgres.reader import PostgresReader
+from pressbox.curator.search.postgres.writer import PostgresIndex
 from tests.fakes.curator_rows import NOW, POLICY, Rows, entry, read
 from tests.fakes.spending import spend
 
-LATER = NOW + timedelta(hours=1)
+HOUR = timedelta(hours=1)
+LATER = NOW + HOUR
 MODEL = "model o'clock"
 
 
@@ -311,6 +325,75 @@ async def test_cleanup_empties_answers_that_were_somebody_s_own(rows: Rows) -> N
     assert sorted((line.feature, line.answer, line.tokens_in) for line in lines) == [
         ("answer", "", 10), ("answer", "new", 10), ("distil", "old", 10),
     ]  # fmt: skip
+
+
+async def month_of(rows: Rows, reader: int, **values: object) -> int:
+    """A feed that is new to a person, with a post a day."""
+    feed = await rows.feed(reader, **values)
+    await rows.crawl(feed, read(*(entry(day, published_at=NOW - timedelta(days=day)) for day in range(30))))
+    return feed
+
+
+async def test_the_backlog_of_a_new_feed_outlives_the_night_and_is_found(rows: Rows, database: Database) -> None:
+    anna = await rows.user()
+    feed = await month_of(rows, anna)
+    numbers = await rows.ids(feed)
+    index = PostgresIndex(database)
+    await index.add(await rows.documents.load_documents(numbers))
+    assert await rows.unread(anna, feed) == POLICY.unread_at_start
+
+    cleaned = await rows.cleanup.clean_up(NOW - timedelta(days=7), False, 100)
+    assert (cleaned.deleted, await rows.ids(feed)) == (0, numbers)
+    await index.remove(await rows.documents.removed_ids(100))
+    hits, _ = await PostgresReader(database, rows.documents.load_documents).search(SearchScope("article", None), 50)
+    assert {hit.entry_id for hit in hits} == set(numbers)
+
+
+async def test_what_a_person_read_of_the_backlog_goes_when_it_is_old(rows: Rows, database: Database) -> None:
+    anna = await rows.user()
+    feed = await month_of(rows, anna)
+    by_title = {row.title: row.id for row in await rows.of_feed(feed)}
+    opened = by_title["Article 20"]
+    await SqlReadingStates(database).mark_read(anna, [opened], True, NOW)
+    assert await rows.unread(anna, feed) == POLICY.unread_at_start
+    assert (await rows.cleanup.clean_up(NOW - timedelta(days=7), False, 100)).removed == (opened,)
+
+
+async def test_all_read_takes_the_unread_ones_and_neither_it_nor_its_undoing_the_backlog(
+    rows: Rows, database: Database
+) -> None:
+    anna = await rows.user()
+    feed = await month_of(rows, anna)
+    states, later = SqlReadingStates(database), datetime.now(UTC) + HOUR
+    marked = await states.mark_all_read(anna, Selection(), later, NOW)
+    assert (marked.count, await rows.unread(anna, feed)) == (POLICY.unread_at_start, 0)
+    assert (await rows.cleanup.clean_up(NOW - timedelta(days=7), True, 100)).deleted == 2
+    assert await states.undo_all_read(anna, NOW) == POLICY.unread_at_start
+    assert await rows.unread(anna, feed) == POLICY.unread_at_start
+
+
+async def test_the_backlog_that_an_earlier_release_marked_is_kept_too(rows: Rows, database: Database) -> None:
+    anna = await rows.user()
+    await month_of(rows, anna)
+    async with database.unit_of_work() as work:
+        await work.session.execute(
+            text("UPDATE curator.entry_states SET read_at = s.created_at FROM curator.subscriptions AS s")
+        )
+    assert (await rows.cleanup.clean_up(NOW, True, 100)).deleted == 0
+
+
+async def test_a_read_copy_of_a_story_is_read_although_another_is_backlog(rows: Rows) -> None:
+    anna = await rows.user()
+    story = {"url": "https://news.example.org/one", "published_at": NOW - timedelta(days=20)}
+    first, backlog, late = [await rows.feed(anna) for _ in range(3)]
+    for feed in (first, backlog):
+        await rows.crawl(feed, read(entry(1, **story)))
+    (opened,), (waiting,) = await rows.ids(first), await rows.ids(backlog)
+    await rows.do(anna, [opened], read_at=NOW)
+    await rows.do(anna, [waiting], read_at=BACKLOG)
+    await rows.crawl(late, read(entry(1, **story)))
+    (copy,) = await rows.ids(late)
+    assert (await rows.one(EntryStateRow, (anna, copy))).read_at == NOW
 
 
 CALL = PaidCall("hash", "prompt-1", "model", "distil", None, 7)

@@ -14,7 +14,15 @@ from pressbox.core.notices.follows import forget_subjects
 from pressbox.core.spending.ledger import forget_answers
 from pressbox.curator.cleanup.contracts import CleanupResult
 from pressbox.curator.library.domain import FEED_CHANGED, PERSON_CHANGED
-from pressbox.curator.library.rows import EntryRow, EntryStateRow, FeedRow, SeenGuidRow, StoryRow, SubscriptionRow
+from pressbox.curator.library.rows import (
+    BACKLOG,
+    EntryRow,
+    EntryStateRow,
+    FeedRow,
+    SeenGuidRow,
+    StoryRow,
+    SubscriptionRow,
+)
 from pressbox.curator.library.store import SqlStore, abandon_feed, kept_by
 from pressbox.curator.library.subjects import FollowedKind
 from pressbox.curator.models.domain import KEEP_PRIVATE, PRIVATE
@@ -60,7 +68,9 @@ def _is_disposable(before: datetime) -> ColumnElement[bool]:
     read = and_(
         EntryStateRow.entry_id == same.id,
         EntryStateRow.user_id == SubscriptionRow.user_id,
-        EntryStateRow.read_at.is_not(None),
+        EntryStateRow.read_at > BACKLOG,
+        # So did earlier releases mark the backlog.
+        EntryStateRow.read_at != SubscriptionRow.created_at,
     )
     unread = (
         select(same.id)

@@ -320,7 +320,7 @@ _MOVE_STATES = text("""
     JOIN curator.entries old ON old.id = s.entry_id AND old.feed_id = :old
     JOIN curator.entries twin ON twin.guid = old.guid AND twin.feed_hash = old.feed_hash AND twin.feed_id = :new
     ON CONFLICT (user_id, entry_id) DO UPDATE SET
-        read_at = coalesce(kept.read_at, excluded.read_at),
+        read_at = greatest(kept.read_at, excluded.read_at),
         starred_at = coalesce(kept.starred_at, excluded.starred_at),
         preference = CASE WHEN kept.preference = 0 THEN excluded.preference ELSE kept.preference END,
         note = CASE WHEN kept.note = '' THEN excluded.note ELSE kept.note END
@@ -345,7 +345,7 @@ _CARRY_READ_MARKS = text("""
     JOIN curator.entries old ON old.id = s.entry_id AND old.feed_id = :old
     JOIN curator.entries twin ON twin.guid = old.guid AND twin.feed_id = :new
     WHERE s.user_id = ANY(:users) AND s.read_at IS NOT NULL
-    ON CONFLICT (user_id, entry_id) DO UPDATE SET read_at = coalesce(kept.read_at, excluded.read_at)
+    ON CONFLICT (user_id, entry_id) DO UPDATE SET read_at = greatest(kept.read_at, excluded.read_at)
 """).bindparams(bindparam("users", type_=ARRAY(BigInteger)))
 _MARK_CLEANED_UP = text("""
     INSERT INTO curator.entry_states AS kept (user_id, entry_id, read_at)
@@ -353,7 +353,7 @@ _MARK_CLEANED_UP = text("""
     FROM unnest(:users) AS reader, curator.seen_guids seen
     JOIN curator.entries twin ON twin.guid = seen.guid AND twin.feed_id = :new
     WHERE seen.feed_id = :old
-    ON CONFLICT (user_id, entry_id) DO UPDATE SET read_at = coalesce(kept.read_at, excluded.read_at)
+    ON CONFLICT (user_id, entry_id) DO UPDATE SET read_at = greatest(kept.read_at, excluded.read_at)
 """).bindparams(bindparam("users", type_=ARRAY(BigInteger)))
 
 

@@ -1,6 +1,6 @@
 """The tables of the curator. Feeds and entries exist once for everybody; what people did with them is theirs."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from pgvector.sqlalchemy import Vector
@@ -24,6 +24,8 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.base import Base
 
 SCHEMA = {"schema": "curator"}
+# The time at which the older entries of a feed that is new to a person are read: before anybody could read anything.
+BACKLOG = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class FeedRow(Base):
@@ -302,7 +304,10 @@ class SeenGuidRow(Base):
 
 
 class EntryStateRow(Base):
-    """What one person did with one entry. No row: unread, nothing done."""
+    """What one person did with one entry. No row: unread, nothing done.
+
+    `read_at` is BACKLOG for what the person never read, but is not unread either.
+    """
 
     __tablename__ = "entry_states"
     __table_args__ = (

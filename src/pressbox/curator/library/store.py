@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
+    DateTime,
     Dialect,
     and_,
     any_,
@@ -32,6 +33,7 @@ from pressbox.core.errors import NotFoundError
 from pressbox.core.notices.follows import forget_subjects
 from pressbox.curator.library.audiences import ENTRY_READERS, FEED_READERS
 from pressbox.curator.library.rows import (
+    BACKLOG,
     EntryBodyRow,
     EntryLabelRow,
     EntryRow,
@@ -148,7 +150,7 @@ async def inherit_read_state(session: AsyncSession, copies: ColumnElement[bool],
     """Mark these entries as read for subscribers (or one of them) who read another copy of the same story."""
     known = aliased(EntryRow, name="known")
     read = (
-        select(EntryStateRow.user_id, EntryRow.id, func.min(EntryStateRow.read_at))
+        select(EntryStateRow.user_id, EntryRow.id, func.max(EntryStateRow.read_at))
         .select_from(EntryRow)
         .join(known, and_(known.story_id == EntryRow.story_id, known.id != EntryRow.id))
         .join(EntryStateRow, EntryStateRow.entry_id == known.id)
@@ -168,7 +170,7 @@ async def inherit_read_state(session: AsyncSession, copies: ColumnElement[bool],
 
 _MARK_BACKLOG = text("""
     INSERT INTO curator.entry_states (user_id, entry_id, read_at)
-    SELECT subscription.user_id, entry.id, subscription.created_at
+    SELECT subscription.user_id, entry.id, :backlog
     FROM curator.subscriptions AS subscription
     JOIN (
         SELECT id, feed_id, row_number() OVER (PARTITION BY feed_id ORDER BY published_at DESC, id DESC) AS place
@@ -177,13 +179,15 @@ _MARK_BACKLOG = text("""
     WHERE entry.place > :unread AND (:user_id = 0 OR subscription.user_id = :user_id)
     ORDER BY subscription.user_id, entry.id
     ON CONFLICT DO NOTHING
-""").bindparams(bindparam("feeds", type_=ARRAY(BigInteger)))
+""").bindparams(
+    bindparam("feeds", type_=ARRAY(BigInteger)), bindparam("backlog", BACKLOG, type_=DateTime(timezone=True))
+)
 
 
 async def mark_backlog_read(
     session: AsyncSession, feed_ids: Sequence[int], unread: int, user_id: int | None = None
 ) -> None:
-    """Mark all but the newest entries of feeds as read for their subscribers, or for one who is new to them."""
+    """Take all but the newest entries of feeds for the backlog of their subscribers, or of one who is new to them."""
     await session.execute(_MARK_BACKLOG, {"feeds": list(feed_ids), "unread": unread, "user_id": user_id or 0})
 
 

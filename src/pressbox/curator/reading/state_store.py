@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from sqlalchemy import BigInteger, ColumnElement, Select, delete, exists, func, literal, select, update
+from sqlalchemy import BigInteger, ColumnElement, Select, delete, exists, func, literal, or_, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -15,6 +15,7 @@ from pressbox.core.quotas.store import demand
 from pressbox.curator.library.domain import PERSON_CHANGED
 from pressbox.curator.library.quotas import LABELS
 from pressbox.curator.library.rows import (
+    BACKLOG,
     EntryLabelRow,
     EntryRow,
     EntryStateRow,
@@ -109,7 +110,8 @@ async def _mark(session: AsyncSession, user_id: int, entry_ids: Sequence[int], r
     mine = select(EntryRow.id).where(chosen).union(_select_copies(user_id, chosen))
     with_copies = sorted(await session.scalars(mine))
     if read:
-        await _mark_read(session, user_id, select(EntryRow.id).where(EntryRow.id.in_(with_copies)), now)
+        wanted = select(EntryRow.id).where(EntryRow.id.in_(with_copies))
+        await _mark_read(session, user_id, wanted, now, opened=True)
         return
     await session.execute(
         update(EntryStateRow)
@@ -130,16 +132,27 @@ async def _apply(session: AsyncSession, user_id: int, mark: OfflineMark, now: da
         await session.execute(statement.on_conflict_do_update(index_elements=["user_id", "entry_id"], set_=values))
 
 
-async def _mark_read(session: AsyncSession, user_id: int, entry_ids: Select[tuple[int]], now: datetime) -> int:
-    """Mark what is unread of these, in the order of ids so that two windows cannot deadlock; return how many."""
+async def _mark_read(
+    session: AsyncSession,
+    user_id: int,
+    entry_ids: Select[tuple[int]],
+    now: datetime,
+    *,
+    opened: bool = False,
+) -> int:
+    """Mark what is unread of these, in the order of ids so that two windows cannot deadlock; return how many.
+
+    Whoever opened them has read those of the backlog too.
+    """
     ordered = entry_ids.order_by(EntryRow.id).subquery()
+    unread = EntryStateRow.read_at.is_(None)
     statement = insert(EntryStateRow).from_select(
         ["user_id", "entry_id", "read_at"], select(literal(user_id, BigInteger), ordered.c.id, literal(now))
     )
     statement = statement.on_conflict_do_update(
         index_elements=["user_id", "entry_id"],
         set_={"read_at": statement.excluded.read_at},
-        where=EntryStateRow.read_at.is_(None),
+        where=or_(unread, EntryStateRow.read_at == BACKLOG) if opened else unread,
     )
     marked = statement.returning(EntryStateRow.entry_id).cte("marked")
     return await session.scalar(select(func.count()).select_from(marked)) or 0
