@@ -66,7 +66,8 @@ class FakeCrawlQueue:
         return SuspectFeed(FeedToCrawl(feed.feed_id, feed.url, Validators()), killed, alone)
 
     async def find_next(self, lease: Lease, patience: timedelta) -> NextTurn:
-        return NextTurn(len(self.due(lease)), utc_now())
+        soon = [at for at in self.postponed.values() if at <= utc_now() + patience]
+        return NextTurn(len(self.due(lease)) + len(soon), utc_now())
 
     async def make_all_due(self) -> None:
         for feed in self._world.feeds.values():

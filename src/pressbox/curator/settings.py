@@ -185,6 +185,10 @@ class CuratorSettings(Group):
     speed: float = Field(1.0, gt=0, le=10_000, description="Divides all times. For the demo only.")
 
 
+# Of the time between two looks for due feeds.
+LINGERING = 0.8
+
+
 def policy(settings: Settings) -> CuratorPolicy:
     """The waits, sizes and limits that these settings ask for."""
     curator = settings.group(CuratorSettings)
@@ -197,4 +201,5 @@ def policy(settings: Settings) -> CuratorPolicy:
         host_delay=timedelta(seconds=curator.host_delay_seconds),
         target_language=curator.target_language,
         keep_days=curator.keep_days,
+        linger=timedelta(minutes=curator.ingest_minutes) * LINGERING,
     ).at_speed(curator.speed)

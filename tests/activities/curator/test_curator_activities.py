@@ -10,19 +10,28 @@ import pytest
 from pydantic_core import to_json
 from temporalio.api.history.v1 import History
 from temporalio.client import WorkflowHistory
+from temporalio.exceptions import ApplicationError
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import RateLimitedError, TransientError
 from pressbox.core.models.completions import Said
 from pressbox.core.spending.domain import next_day_start
 from pressbox.core.spending.till import BUDGET_PAUSE
+from pressbox.core.temporal.later import TRY_LATER
 from pressbox.curator.articles.domain import FetchedArticle
 from pressbox.curator.distil.contracts import DISTIL_PAGE, SelectForDistillationInput
 from pressbox.curator.distil.model import LONGEST_SUMMARY
-from pressbox.curator.ingest.contracts import FeedReference, FetchContentInput, ProbeFeedsInput, ScheduleFetchInput
+from pressbox.curator.ingest.contracts import (
+    CrawlPageInput,
+    FeedReference,
+    FetchContentInput,
+    ProbeFeedsInput,
+    ScheduleFetchInput,
+)
 from pressbox.curator.ingest.fetcher import HostRateLimiter, choose_richer
 from pressbox.curator.library.contracts import EntryIds
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, FetchState
+from pressbox.curator.library.urls import host_of
 from pressbox.curator.text.plain_text import SUMMARY_BYTES, TITLE_BYTES, shorten
 from tests.fakes.curator import TOKENS_PER_DAY, FakeDistiller, FakeRateLimits, FakeWorld
 
@@ -104,6 +113,26 @@ async def test_a_host_that_wants_a_long_pause_is_not_waited_for_and_not_asked(wo
     wanted = FetchContentInput(entry_id=entry.entry_id, policy=policy)
     result = await run(world, "fetch_single_content")(wanted)
     assert (result.fetched, entry.next_fetch_at, world.pages.read_urls) == (False, until, [])
+
+
+async def test_a_run_waits_for_the_turns_of_its_feeds_that_come_before_the_next_run(world: FakeWorld) -> None:
+    feed = world.feed()
+    turn = datetime.now(UTC) + timedelta(minutes=2)
+    world.rate_limits.paused[host_of(feed.url)] = turn
+    policy = POLICY.model_copy(update={"feed_delay": timedelta(minutes=1)})
+    wanted = CrawlPageInput(lingers=False, until=turn + timedelta(minutes=1), policy=policy)
+    with pytest.raises(ApplicationError) as caught:
+        await run(world, "crawl_due_feeds")(wanted)
+    assert caught.value.type == TRY_LATER
+
+    feed.due = True
+    too_late = await run(world, "crawl_due_feeds")(wanted.model_copy(update={"until": turn - timedelta(minutes=1)}))
+    assert (too_late.crawled, too_late.waiting, too_late.turns_until) == (0, 0, None)
+
+    # The next page of the same shard knows for what it waits, whoever took its feeds meanwhile.
+    known = wanted.model_copy(update={"turns_until": turn})
+    with pytest.raises(ApplicationError):
+        await run(world, "crawl_due_feeds")(known)
 
 
 async def test_a_host_that_asks_for_fewer_requests_is_left_alone_with_all_its_feeds(world: FakeWorld) -> None:

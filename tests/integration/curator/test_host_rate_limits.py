@@ -60,13 +60,30 @@ async def test_asking_for_a_turn_that_nobody_waits_for_does_not_move_it(database
     assert await limits.reserve("example.org", DELAY, until) == until
 
 
-async def test_those_who_ask_together_are_one_statement(database: Database) -> None:
+async def test_who_does_not_wait_for_a_turn_leaves_it_to_the_next_one(database: Database) -> None:
+    limits, pace, briefly = SqlHostRateLimits(database), timedelta(minutes=1), timedelta(seconds=10)
+    asked = [limits.reserve("example.org", pace, NOW, briefly) for _ in range(50)]
+    assert await asyncio.gather(*asked) == [NOW + pace * number for number in range(50)], "one after another"
+    later = NOW + pace / 2
+    assert await limits.reserve("example.org", pace, later, briefly) == NOW + pace, (
+        "so it is told, and does not take it"
+    )
+    assert await limits.reserve("example.org", pace, NOW + pace, briefly) == NOW + pace
+
+
+async def test_who_waits_longer_takes_the_turns_that_others_leave(database: Database) -> None:
+    limits, pace = SqlHostRateLimits(database), timedelta(minutes=1)
+    asked = [limits.reserve("example.org", pace, NOW, longest) for longest in (DELAY, DELAY, LONGEST_WAIT)]
+    assert await asyncio.gather(*asked) == [NOW, NOW + 2 * pace, NOW + pace]
+
+
+async def test_those_who_ask_together_are_two_statements(database: Database) -> None:
     limits = SqlHostRateLimits(database)
     hosts = [f"host{number % 50}.example" for number in range(100)]
     with count_statements(database) as statements:
         found = await asyncio.gather(*(limits.reserve(host, DELAY, NOW) for host in hosts))
     assert found == [NOW] * 50 + [NOW + DELAY] * 50
-    assert len(statements) == 1
+    assert len(statements) == 2
 
 
 async def test_trouble_is_told_to_everybody_and_the_next_one_gets_his_turn(
@@ -74,7 +91,7 @@ async def test_trouble_is_told_to_everybody_and_the_next_one_gets_his_turn(
 ) -> None:
     limits = SqlHostRateLimits(database)
     with monkeypatch.context() as patched:
-        patched.setattr("pressbox.curator.ingest.queues._RESERVE", text("SELECT 1 / 0"))
+        patched.setattr("pressbox.curator.ingest.queues._HOLD_HOSTS", text("SELECT 1 / 0"))
         found = await asyncio.gather(
             *(limits.reserve("example.org", DELAY, NOW) for _ in range(3)), return_exceptions=True
         )

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from sqlalchemy import text, update
+from sqlalchemy import Interval, bindparam, text, update
 from temporalio.testing import ActivityEnvironment
 
+from pressbox.core.clock import utc_now
 from pressbox.core.db.database import Database
 from pressbox.core.errors import TransientError
 from pressbox.curator.articles.domain import FetchedArticle
@@ -15,6 +16,7 @@ from pressbox.curator.distil.activities import DistilScope
 from pressbox.curator.distil.store import SqlDistilQueue
 from pressbox.curator.feeds.domain import Crawl, FeedToCrawl
 from pressbox.curator.ingest.contracts import CrawlPageInput
+from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.ingest.fetcher import SET_ASIDE, FeedProber, HostRateLimiter
 from pressbox.curator.ingest.page_activities import CrawlPages
 from pressbox.curator.ingest.ports import ClaimedEntry, FetchedEntry, FetchScope
@@ -22,7 +24,7 @@ from pressbox.curator.ingest.queues import SqlCrawlQueue, SqlFetchQueue, SqlHost
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, Distilled
 from pressbox.curator.library.leases import Lease
 from pressbox.curator.library.rows import EntryRow, FeedRow
-from tests.fakes.curator_rows import Rows, entry, read
+from tests.fakes.curator_rows import ComparerHere, Rows, entry, read
 
 NOW = datetime.now(UTC)
 FREELY = FetchScope()
@@ -219,6 +221,50 @@ async def test_what_ends_in_an_error_killed_nobody(rows: Rows, database: Databas
     with pytest.raises(TransientError):
         await ActivityEnvironment().run(pages.crawl_due_feeds, CrawlPageInput())
     assert [feed.feed_id for feed in await queue.claim(Lease("next"), 10)] == [feed_id]
+
+
+class EmptySite:
+    """A site whose feeds are empty. Remembers which were asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    async def crawl(self, feed: FeedToCrawl) -> Crawl:
+        self.asked.append(feed.feed_id)
+        return read()
+
+
+async def move_clock(database: Database, by: timedelta) -> None:
+    """As if so much time had passed."""
+    async with database.unit_of_work() as work:
+        for statement in (
+            "UPDATE curator.feed_state SET next_crawl_at = next_crawl_at - :by, last_crawl_at = last_crawl_at - :by",
+            "UPDATE curator.host_turns SET next_at = next_at - :by",
+        ):
+            await work.session.execute(text(statement).bindparams(bindparam("by", by, Interval)))
+
+
+async def ask_due_feeds(database: Database, site: EmptySite, policy: CuratorPolicy, pace: timedelta) -> None:
+    """One page, as a worker takes it."""
+    queue, lease = SqlCrawlQueue(database), Lease("worker")
+    limiter = HostRateLimiter(SqlHostRateLimits(database), utc_now, {"paced.example.org": pace})
+    feeds = await queue.claim(lease, 100)
+    probed = await FeedProber(SqlFeeds(database, ComparerHere()), site, limiter).probe(feeds, policy, lease)
+    await queue.release(lease, [feed.feed_id for feed in feeds], probed.postponed)
+
+
+@pytest.mark.parametrize("minutes", [1, 5])
+async def test_fifty_feeds_of_a_host_with_a_pace_have_one_turn_each(
+    rows: Rows, database: Database, minutes: int
+) -> None:
+    reader, site, pace = await rows.user(), EmptySite(), timedelta(minutes=1)
+    feeds = [await rows.feed(reader, url=f"https://paced.example.org/{number}") for number in range(50)]
+    policy = CuratorPolicy(feed_patience=timedelta(seconds=1), shortest_interval=timedelta(minutes=1))
+    for _ in feeds:
+        await ask_due_feeds(database, site, policy, pace)
+        # Those that were asked are due again long before the last one has had its turn.
+        await move_clock(database, pace * minutes)
+    assert sorted(site.asked) == feeds, "one at a time, and nobody twice before all had a turn"
 
 
 async def test_summaries_are_handed_out_once_and_a_poisoned_text_comes_alone(rows: Rows, database: Database) -> None:

@@ -42,6 +42,12 @@ def test_every_rule_that_people_set_arrives() -> None:
     assert (made.target_language, made.keep_days) == ("de", 14)
 
 
+def test_a_run_that_waits_for_turns_is_over_before_the_next_one() -> None:
+    assert policy(load({"PRESSBOX_CURATOR_INGEST_MINUTES": "10"})).linger == timedelta(minutes=8)
+    fast = policy(load({"PRESSBOX_CURATOR_INGEST_MINUTES": "10", "PRESSBOX_CURATOR_SPEED": "60"}))
+    assert fast.linger == timedelta(seconds=8)
+
+
 def test_a_fast_clock_shortens_waits_and_nothing_else() -> None:
     fast = policy(load({"PRESSBOX_CURATOR_SPEED": "60"}))
     assert fast.shortest_interval == timedelta(seconds=15)

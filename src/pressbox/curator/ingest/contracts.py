@@ -135,11 +135,16 @@ class CrawlsBegun(Contract):
 
 
 class CrawlPageInput(Contract):
-    """A page of feeds that are due, whichever they are. One that `lingers` waits for feeds that are due soon."""
+    """A page of feeds that are due, whichever they are. One that `lingers` waits for feeds that are due soon.
+
+    Any waits for those that it gave a later turn, but not longer than `until`; the last one is at `turns_until`.
+    """
 
     limit: int = 100
     shard: int = 0
     lingers: bool = True
+    until: datetime | None = None
+    turns_until: datetime | None = None
     policy: CuratorPolicy = CuratorPolicy()
 
 
@@ -151,6 +156,7 @@ class CrawledPage(Contract):
     created: int = 0
     updated: int = 0
     waiting: int = 0
+    turns_until: datetime | None = None
 
 
 class DueWorkInput(Contract):

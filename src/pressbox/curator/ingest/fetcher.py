@@ -117,7 +117,9 @@ class FeedProber:
         longest = policy.feed_patience if brief else LONGEST_WAIT
         not_before = await self._rate_limiter.wait(feed.url, policy.feed_delay, longest)
         if not_before is not None:
-            return Crawl(CrawlOutcome.UNCHANGED, reason=NO_TURN, not_before=not_before, postponed=True)
+            # It comes back as soon as it may wait for its turn: otherwise whoever comes meanwhile takes it.
+            back = not_before - longest
+            return Crawl(CrawlOutcome.UNCHANGED, reason=NO_TURN, not_before=back, postponed=True)
         try:
             async with at_once or asyncio.Semaphore():
                 crawl = await self._crawler.crawl(feed)

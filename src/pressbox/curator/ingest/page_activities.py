@@ -4,6 +4,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
+from datetime import timedelta
 
 from temporalio import activity
 
@@ -31,25 +32,29 @@ KILLS = "This article made the worker crash several times."
 
 
 class CrawlPages:
-    def __init__(self, queue: CrawlQueue, prober: FeedProber) -> None:
+    def __init__(self, queue: CrawlQueue, prober: FeedProber, now: Clock = utc_now) -> None:
         self._queue = queue
         self._prober = prober
+        self._now = now
 
     @activity.defn
     @call_with(PAGES)
     async def crawl_due_feeds(self, input: CrawlPageInput) -> CrawledPage:
         """Crawl pages of feeds until none is due, or until it is time to tell how far it is."""
         lease = current_lease(input.shard)
-        async with ResumableHeartbeat(CrawledPage()) as heartbeat:
+        async with ResumableHeartbeat(CrawledPage(turns_until=input.turns_until)) as heartbeat:
             while True:
-                page = heartbeat.cursor
-                if await self._crawl_page(lease, input, heartbeat):
-                    if not has_worked_for(input.policy.report_every):
-                        continue
-                    page = heartbeat.cursor
-                turn = await self._queue.find_next(lease, input.policy.feed_patience)
-                if not turn.waiting or not input.lingers or has_worked_for(input.policy.report_every):
-                    return page.model_copy(update={"waiting": turn.waiting})
+                if await self._crawl_page(lease, input, heartbeat) and not has_worked_for(input.policy.report_every):
+                    continue
+                page, now = heartbeat.cursor, self._now()
+                until = page.turns_until if page.turns_until and page.turns_until > now else None
+                patience = max(input.policy.feed_patience, until - now if until else timedelta())
+                turn = await self._queue.find_next(lease, patience)
+                # Who waits for turns has something to tell only when there was one.
+                quiet = until is not None and not page.crawled
+                told = has_worked_for(input.policy.report_every) and not quiet
+                if not turn.waiting or not (input.lingers or until) or told:
+                    return page.model_copy(update={"waiting": turn.waiting, "turns_until": until})
                 raise pause_until(turn)
 
     async def _crawl_page(
@@ -79,8 +84,10 @@ class CrawlPages:
         given_back = [feed_id for feed_id in ids if feed_id not in probed.unstored]
         await self._queue.release(lease, given_back, probed.postponed)
         known = heartbeat.cursor
+        turns = [at for at in probed.postponed.values() if input.until and at < input.until]
         heartbeat.advance(
             CrawledPage(
+                turns_until=max([*turns, *([known.turns_until] if known.turns_until else [])], default=None),
                 crawled=known.crawled + len(feeds) - len(probed.postponed),
                 failed=known.failed + sum(feed.outcome.failed for feed in probed.stored),
                 created=known.created + sum(feed.created for feed in probed.stored),

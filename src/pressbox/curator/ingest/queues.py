@@ -1,10 +1,10 @@
 """What all workers share in PostgreSQL: queues of due feeds and of waiting entries, and the rate limits of hosts."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from itertools import groupby
 
 from sqlalchemy import bindparam, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
@@ -16,6 +16,7 @@ from pressbox.curator.ingest.domain import is_video
 from pressbox.curator.ingest.fetch_store import announce, put_article, put_failure
 from pressbox.curator.ingest.fetcher import LONGEST_WAIT
 from pressbox.curator.ingest.ports import ClaimedEntry, EntrySource, FetchedEntry, FetchScope, SuspectFeed
+from pressbox.curator.ingest.turns import TurnRequest, hand_out
 from pressbox.curator.library.domain import load_rules
 from pressbox.curator.library.leases import Lease, NextTurn, is_free, was_alone
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
@@ -36,7 +37,7 @@ _CLAIM_FEEDS = text(f"""
     UPDATE curator.feeds AS f SET lease_owner = :taker, lease_until = now() + :lease
     FROM chosen AS c LEFT JOIN curator.feed_state AS s ON s.feed_id = c.id WHERE f.id = c.id
     RETURNING f.id, f.url, f.interval_seconds, f.entry_limit, s.etag, s.last_modified, s.content_hash, s.last_read_at,
-        coalesce(c.former, '')
+        s.last_crawl_at, coalesce(c.former, '')
 """).bindparams(bindparam("lease", type_=Interval))  # noqa: S608
 _NEXT_FEED = text(f"""
     SELECT count(*), min(coalesce(s.next_crawl_at, now()))
@@ -78,6 +79,8 @@ class SqlCrawlQueue(SqlStore):
         values = lease.values | {"taker": taker.owner, "limit": limit, "suspects": suspects}
         async with self._database.unit_of_work() as work:
             rows = (await work.session.execute(_CLAIM_FEEDS, values)).tuples().all()
+        # Of feeds of one host the one that waits the longest has the first turn.
+        fairly = sorted(rows, key=lambda row: (row[-2] is not None, row[-2], row[0]))
         found = [
             FeedToCrawl(
                 feed_id=feed_id,
@@ -87,9 +90,9 @@ class SqlCrawlQueue(SqlStore):
                 interval=None if seconds is None else timedelta(seconds=seconds),
                 entry_limit=entry_limit,
             )
-            for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash, last_read_at, _ in rows
+            for feed_id, url, seconds, entry_limit, etag, last_modified, content_hash, last_read_at, *_ in fairly
         ]
-        return sorted(zip(found, (row[-1] for row in rows), strict=True), key=lambda claimed: claimed[0].feed_id)
+        return list(zip(found, (row[-1] for row in fairly), strict=True))
 
     async def find_next(self, lease: Lease, patience: timedelta) -> NextTurn:
         values = {"work": lease.values["work"], "owner": lease.owner, "patience": patience}
@@ -265,23 +268,18 @@ class SqlFetchQueue(SqlStore):
         }
 
 
-# One statement, so that the lock of the row is the queue: a request at the same moment gets the next slot. Ordered by
-# host, so that two workers never wait for each other.
-# A slot that is too far away to wait for is returned and not taken: otherwise asking alone would move it on.
-_RESERVE = text("""
+# The lock of the row is the queue: a request at the same moment gets the next slot. Ordered by host, so that two
+# workers never wait for each other.
+_HOLD_HOSTS = text("""
     INSERT INTO curator.host_turns AS turn (host, next_at)
-    SELECT host, :now + wait FROM unnest(:hosts, :waits) AS asked (host, wait) ORDER BY host
-    ON CONFLICT (host) DO UPDATE SET next_at = CASE
-        WHEN turn.next_at > excluded.next_at + :longest_wait THEN turn.next_at
-        ELSE greatest(turn.next_at, :now) + (excluded.next_at - :now)
-    END
+    SELECT host, :now FROM unnest(:hosts) AS asked (host) ORDER BY host
+    ON CONFLICT (host) DO UPDATE SET next_at = turn.next_at
     RETURNING host, next_at
-""").bindparams(
-    bindparam("now", type_=DateTime(timezone=True)),
-    bindparam("hosts", type_=ARRAY(Text)),
-    bindparam("waits", type_=ARRAY(Interval)),
-    bindparam("longest_wait", type_=Interval),
-)
+""").bindparams(bindparam("now", type_=DateTime(timezone=True)), bindparam("hosts", type_=ARRAY(Text)))
+_TAKE_TURNS = text("""
+    UPDATE curator.host_turns AS turn SET next_at = taken.free_at
+    FROM unnest(:hosts, :times) AS taken (host, free_at) WHERE turn.host = taken.host
+""").bindparams(bindparam("hosts", type_=ARRAY(Text)), bindparam("times", type_=ARRAY(DateTime(timezone=True))))
 _PAUSE = text("""
     INSERT INTO curator.host_turns AS turn (host, next_at) VALUES (:host, :until)
     ON CONFLICT (host) DO UPDATE SET next_at = greatest(turn.next_at, excluded.next_at)
@@ -291,9 +289,8 @@ _PAUSE = text("""
 @dataclass(frozen=True, eq=False)
 class _Request:
     host: str
-    delay: timedelta
+    wanted: TurnRequest
     now: datetime
-    longest: timedelta
     slot: "asyncio.Future[datetime]"
 
 
@@ -306,7 +303,7 @@ class SqlHostRateLimits:
         self._worker: asyncio.Task[None] | None = None
 
     async def reserve(self, host: str, delay: timedelta, now: datetime, longest: timedelta = LONGEST_WAIT) -> datetime:
-        request = _Request(host, delay, now, longest, asyncio.get_running_loop().create_future())
+        request = _Request(host, TurnRequest(delay, now + longest), now, asyncio.get_running_loop().create_future())
         self._waiting.append(request)
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._serve_all())
@@ -334,21 +331,22 @@ class SqlHostRateLimits:
 
     async def _reserve_batch(self, batch: Sequence[_Request]) -> Sequence[datetime]:
         now = max(request.now for request in batch)
-        by_host = sorted(batch, key=lambda request: request.host)
-        waits = {
-            host: sum((request.delay for request in requests), timedelta(0))
-            for host, requests in groupby(by_host, key=lambda request: request.host)
-        }
-        longest = max(request.longest for request in batch)
-        values = {"now": now, "hosts": list(waits), "waits": list(waits.values()), "longest_wait": longest}
-        async with self._database.unit_of_work() as work:
-            rows = (await work.session.execute(_RESERVE, values)).tuples().all()
-        starts: dict[str, datetime] = {host: next_at - waits[host] for host, next_at in rows}
-        slots = []
+        by_host: dict[str, list[_Request]] = defaultdict(list)
         for request in batch:
-            slots.append(starts[request.host])
-            starts[request.host] += request.delay
-        return slots
+            by_host[request.host].append(request)
+        slots: dict[_Request, datetime] = {}
+        free: dict[str, datetime] = {}
+        async with self._database.unit_of_work() as work:
+            rows = await work.session.execute(_HOLD_HOSTS, {"now": now, "hosts": list(by_host)})
+            for host, free_at in rows.tuples():
+                requests = by_host[host]
+                times, free_then = hand_out([request.wanted for request in requests], free_at, now)
+                slots |= dict(zip(requests, times, strict=True))
+                if free_then is not None:
+                    free[host] = free_then
+            if free:
+                await work.session.execute(_TAKE_TURNS, {"hosts": list(free), "times": list(free.values())})
+        return [slots[request] for request in batch]
 
 
 def _fail(requests: Sequence[_Request], error: BaseException) -> None:

@@ -33,6 +33,8 @@ class CuratorPolicy(CamelContract):
     feed_delay: timedelta = timedelta(milliseconds=100)
     # A feed whose host has no turn within this goes back to the others that wait.
     feed_patience: timedelta = timedelta(seconds=10)
+    # For so long a run of the schedule waits for feeds that have a later turn; it must be over before the next one.
+    linger: timedelta = timedelta(minutes=4)
 
     # Fetching
     host_delay: timedelta = timedelta(seconds=2)
@@ -71,7 +73,7 @@ class CuratorPolicy(CamelContract):
         """Return the same policy for a clock that runs `speed` times as fast."""
         names = (
             *("shortest_interval", "longest_interval", "longest_backoff", "host_delay", "feed_delay", "model_pause"),
-            *("trust_in_validators", "longest_feed_pause", "longest_page_pause"),
+            *("trust_in_validators", "longest_feed_pause", "longest_page_pause", "linger"),
         )
         return self.model_copy(update={name: getattr(self, name) / speed for name in names})
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from datetime import datetime
 from typing import Any
 
 from temporalio import workflow
@@ -84,7 +85,9 @@ class AllFeedsIngestionWorkflow:
 
     async def _crawl(self, shard: int, limit: int, enough: int) -> None:
         # One shard waits for feeds whose turn comes soon; the others would only wait beside it.
-        wanted = CrawlPageInput(limit=limit, shard=shard, lingers=shard == 0, policy=self._run.policy)
+        wanted = CrawlPageInput(
+            limit=limit, shard=shard, lingers=shard == 0, until=self._linger_until(), policy=self._run.policy
+        )
         failures = 0
         while failures < MOST_FAILURES:
             try:
@@ -102,10 +105,16 @@ class AllFeedsIngestionWorkflow:
             self._count(page.crawled, page.failed, page.created)
             if page.created or page.updated:
                 await self._work_on(page.created + page.updated, page.created + page.updated)
-            if not page.waiting or not (page.crawled or wanted.lingers):
+            wanted = wanted.model_copy(update={"turns_until": page.turns_until})
+            if not page.waiting or not (page.crawled or wanted.lingers or page.turns_until):
                 return
-            if self._run.state.feeds_completed >= enough:
+            if self._run.state.feeds_completed >= enough and not page.turns_until:
                 return
+
+    def _linger_until(self) -> datetime | None:
+        """Return until when feeds are waited for whose host gives them turns one after another; people do not wait."""
+        run = self._run
+        return workflow.info().start_time + run.policy.linger if run.input.routine else None
 
     def _count(self, crawled: int, failed: int, created: int) -> None:
         run = self._run
