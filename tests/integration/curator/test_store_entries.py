@@ -164,6 +164,23 @@ async def test_line_numbers_always_mean_the_whole_text(rows: Rows) -> None:
         await rows.summaries.distil_again([number])
 
 
+async def test_lines_that_leave_hardly_anything_of_an_article_are_refused(rows: Rows) -> None:
+    (number,) = await crawled(rows, 1)
+    article = "\n".join(
+        ["By our correspondent", *(f"Paragraph {n} tells what happened in the town." for n in range(50))]
+    )
+    await rows.fetched(number, article)
+    (waiting,) = await rows.summaries.to_distil([number])
+    await rows.summaries.save_distilled([answer(number, waiting.content_hash, (0, 0))], NOW)
+    row = await rows.one(EntryRow, number)
+    assert (await rows.body(number)).filtered_content == article
+    assert (row.summary, row.distil_state) == ("In short.", DistilState.DISTILLED)
+    assert (
+        row.distil_reason
+        == "The article was said to be 1 of 51 lines, which is hardly all of it: the text is kept whole."
+    )
+
+
 async def test_a_failed_distillation_is_kept_with_its_reason_and_can_be_tried_again(rows: Rows) -> None:
     numbers = await crawled(rows, 1, 2, 3, full_text=False)
     await rows.summaries.note_distil_failure(numbers[0], "Nonsense.", NOW)

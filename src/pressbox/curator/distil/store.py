@@ -23,7 +23,7 @@ from pressbox.curator.library.domain import (
 from pressbox.curator.library.leases import Lease, NextTurn, is_free
 from pressbox.curator.library.rows import EntryBodyRow, EntryRow
 from pressbox.curator.library.store import SqlStore, refresh_shown_hash
-from pressbox.curator.text.plain_text import clamp_range, make_storable, split_lines
+from pressbox.curator.text.plain_text import clamp_range, is_gutted, make_storable, split_lines
 
 _LONGEST_REASON = 500
 
@@ -103,6 +103,9 @@ def _to_distil() -> ColumnElement[bool]:
     return and_(EntryRow.distil_state == DistilState.WAITING, EntryRow.fetch_state != FetchState.WAITING)
 
 
+_GUTTED = "The article was said to be {named} of {lines} lines, which is hardly all of it: the text is kept whole."
+
+
 def put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
     entry.summary = make_storable(answer.summary)
     entry.language = make_storable(answer.language) or entry.language
@@ -111,9 +114,12 @@ def put_answer(entry: EntryRow, body: EntryBodyRow, answer: Distilled) -> None:
     whole = body.content_text or body.filtered_content
     lines = split_lines(whole)
     stated = clamp_range(answer.main_content_start_line, answer.main_content_end_line, len(lines))
-    # With lines that do not exist the whole text stays.
+    # With lines that do not exist the whole text stays, and with those that would leave hardly anything of it.
     start, end = stated or (0, len(lines) - 1)
     article = "\n".join(lines[start : end + 1])
+    if is_gutted(article, whole):
+        entry.distil_reason = _GUTTED.format(named=end - start + 1, lines=len(lines))
+        article = whole
     body.filtered_content, body.content_text = (article, whole) if article.strip() not in ("", whole) else (whole, "")
 
 

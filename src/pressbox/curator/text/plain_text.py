@@ -7,6 +7,9 @@ from html import unescape
 # Histories keep every message, so what travels in one is short.
 TITLE_BYTES = 80
 SUMMARY_BYTES = 1_500
+# Of a text as long as this, at least this share must be left for its article.
+SHORTEST_GUTTED = 300
+LEAST_SHARE = 1 / 3
 
 # A tag may have ">" inside the quotes of an attribute.
 _REST = r"""(?:[^<>"']|"[^"]*"|'[^']*')*>"""
@@ -131,6 +134,11 @@ def clamp_range(start: int, end: int, count: int) -> tuple[int, int] | None:
     if start < 0 or start > end or start >= count:
         return None
     return start, min(end, count - 1)
+
+
+def is_gutted(part: str, whole: str) -> bool:
+    """Whether what was chosen of a text is too little to be its article: what stands around one is not that much."""
+    return len(whole) >= SHORTEST_GUTTED and len(part) < len(whole) * LEAST_SHARE
 
 
 def number_lines(lines: Sequence[str], longest: int) -> str:
