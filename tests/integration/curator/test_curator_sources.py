@@ -261,6 +261,36 @@ async def test_an_import_names_the_broken_ones_with_reasons_and_the_rest_is_read
             await library.service.outlines.progress(anna, nonsense)
 
 
+async def test_an_import_without_a_usable_feed_names_what_is_wrong_with_it(library: Library) -> None:
+    anna = await library.person()
+    report = await library.service.outlines.take(
+        anna, outline("<outline type='rss' text='No address'/>", "<outline type='rss' text='Odd' xmlUrl='file:///x'/>")
+    )
+    assert (report.added, report.known, [problem.title for problem in report.broken]) == (0, 0, ["No address", "Odd"])
+    assert (await library.service.outlines.progress(anna, report.id)).broken == report.broken
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        "HTTPS://Example.ORG/feed.xml",
+        "https://example.org/feed.xml#recent",
+        "https://example.org:443/feed.xml",
+        "feed://example.org/feed.xml",
+        "feed:https://example.org/feed.xml",
+        "example.org/feed.xml",
+    ],
+)
+async def test_however_an_address_is_spelt_it_is_one_feed(library: Library, spelling: str) -> None:
+    anna = await library.person()
+    feed = await library.service.sources.subscribe(anna, URL)
+    assert (await library.service.sources.subscribe(anna, spelling)).id == feed.id
+    if "://" in spelling:
+        report = await library.service.outlines.take(anna, outline(f"<outline type='rss' xmlUrl='{spelling}'/>"))
+        assert (report.added, report.known) == (0, 1)
+    assert await count(library, FeedRow) == 1
+
+
 async def test_export_gives_the_same_tree_back(library: Library) -> None:
     anna, bert = await library.person(), await library.person()
     lines = [feed_line(number) for number in range(6)]

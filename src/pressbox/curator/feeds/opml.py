@@ -14,7 +14,7 @@ from xml.sax.saxutils import quoteattr
 
 from pressbox.core.errors import InvalidInputError
 from pressbox.curator.library.domain import OutlineProblem
-from pressbox.curator.library.urls import LONGEST_FEED_ADDRESS, is_too_long, is_web_url, site_name
+from pressbox.curator.library.urls import LONGEST_FEED_ADDRESS, feed_address, is_too_long, is_web_url, site_name
 
 if TYPE_CHECKING:
     from lxml.etree import XMLParser, _Element  # type: ignore[import-untyped]
@@ -203,9 +203,7 @@ def _walk(parent: "_Element", path: tuple[str, ...], depth: int) -> Iterator[Out
 def _read_feed(
     outline: "_Element", given: dict[str, str], name: str, address: str, path: tuple[str, ...]
 ) -> OutlineFeed | OutlineProblem:
-    # Browsers once used the scheme feed: for the same thing.
-    url = re.sub(r"^feed:(?://)?(?=https?:)", "", address, flags=re.IGNORECASE)
-    url = re.sub(r"^feed://", "https://", url, flags=re.IGNORECASE)
+    url = feed_address(address)
     if not is_web_url(url):
         return OutlineProblem(outline.sourceline or 0, name, f"“{address[:MAX_NAME]}” is not an address of the web.")
     if is_too_long(url):

@@ -105,6 +105,9 @@ _PLAIN = re.compile(
     r"(?:/[A-Za-z0-9/._~%+=&,!$*()-]*+)?+(?:\?[A-Za-z0-9/._~%+=&,!$*()-]++)?+(?:#[A-Za-z0-9/._~%+=&,!$*()-]++)?+",
     re.ASCII,
 )
+_FEED_BEFORE_WEB = re.compile(r"^feed:(?://)?(?=https?:)", re.IGNORECASE)
+_FEED_SCHEME = re.compile(r"^feed:(?://)?", re.IGNORECASE)
+_AUTHORITY = re.compile(r"(?P<scheme>https?)://(?P<user>[^/?#]*@)?(?P<host>[^/?#@]*)", re.IGNORECASE)
 _CONTROL = re.compile("[\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 _UNUSABLE = re.compile(r"[\x00-\x20\x7f]+")
 _ESCAPE = re.compile(r"%([0-9a-fA-F]{2})")
@@ -165,6 +168,20 @@ def absolute_url(url: str, base_url: str) -> str:
 
 def is_web_url(url: str) -> bool:
     return _split(url) is not None
+
+
+def feed_address(text: str) -> str:
+    """Give the address of a feed one spelling, as far as it surely opens the same: people and files write many.
+
+    Browsers once used the scheme feed: for the same thing.
+    """
+    url = _FEED_SCHEME.sub("https://", _FEED_BEFORE_WEB.sub("", text.strip()))
+    found = _AUTHORITY.match(url)
+    if found is None:
+        return url
+    scheme, user, host = found["scheme"].lower(), found["user"] or "", found["host"].lower()
+    port = f":{DEFAULT_PORTS.get(scheme)}"
+    return f"{scheme}://{user}{host.removesuffix(port)}{url[found.end() :].partition('#')[0]}"
 
 
 def is_too_long(url: str) -> bool:

@@ -19,7 +19,7 @@ from pressbox.curator.ingest.starter import IngestStarter
 from pressbox.curator.library.domain import CuratorPolicy, ExtractionRule
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.quotas import LOOKED_UP_SITES, PREVIEWS, REFRESHES
-from pressbox.curator.library.urls import LONGEST_FEED_ADDRESS, is_too_long, site_name
+from pressbox.curator.library.urls import LONGEST_FEED_ADDRESS, feed_address, is_too_long, site_name
 from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, ImportView, PreviewView
 from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
@@ -308,9 +308,9 @@ def _owner(user_id: int) -> str:
 
 def checked_address(address: str) -> str:
     """An address as people paste it; without a scheme it is taken as https."""
-    text = address.strip()
+    text = feed_address(address)
     if "://" not in text:
-        text = f"https://{text}"
+        text = feed_address(f"https://{text}")
     if is_too_long(text):
         raise InvalidInputError(f"The address is longer than {LONGEST_FEED_ADDRESS} characters.", field="url")
     if not _is_web_address(text):

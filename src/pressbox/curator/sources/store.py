@@ -84,6 +84,8 @@ class SqlSubscriptions:
         wanted: dict[str, OutlineFeed] = {}
         for feed in feeds:
             wanted.setdefault(feed.url, feed)
+        if not wanted:
+            return Followed(now, (), 0)
         async with self._database.unit_of_work() as work:
             categories = await _categories(work.session, user_id, [feed.category for feed in wanted.values()])
             feed_ids = await _feeds(work.session, list(wanted.values()), now)
