@@ -210,6 +210,21 @@ def test_titles_are_plain_text(stated: str, shown: str) -> None:
     assert entry(rss(f"<item><guid>1</guid><title>{stated}</title></item>")).title == shown
 
 
+@pytest.mark.parametrize(
+    ("stated", "shown"),
+    [
+        ("<xh:div>Less: <xh:em>is</xh:em> more</xh:div>", "Less: is more"),
+        ("<xh:div><xh:p>One</xh:p><xh:p>two</xh:p></xh:div>", "One two"),
+        ("<xh:div>Why <xh:code>&lt;main&gt;</xh:code> matters &amp; how</xh:div>", "Why <main> matters & how"),
+        ("<xh:div><xh:h1>Head<xh:sub>2</xh:sub></xh:h1></xh:div>", "Head2"),
+    ],
+)
+def test_titles_of_xhtml_show_no_markup(stated: str, shown: str) -> None:
+    title = f"<title type='xhtml' xmlns:xh='http://www.w3.org/1999/xhtml'>{stated}</title>"
+    assert entry(atom(f"<entry><id>1</id>{title}</entry>")).title == shown
+    assert read(atom("", title)).title == shown
+
+
 def test_an_entry_without_a_title_is_called_by_its_first_words() -> None:
     found = entry(rss(f"<item><guid>1</guid><description>&lt;p&gt;Hello {'word ' * 40}&lt;/p&gt;</description></item>"))
     assert found.title.startswith("Hello word")

@@ -22,6 +22,7 @@ from pressbox.curator.feeds.domain import (
 )
 from pressbox.curator.library.domain import Enclosure
 from pressbox.curator.library.urls import absolute_url, site_name
+from pressbox.curator.text.plain_text import to_plain_text
 
 # Programs write 1970 for "never" and 2099 for "always on top"; neither is a date of publication.
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
@@ -254,7 +255,9 @@ def _limit_texts(entries: Iterable[FeedEntry], counts: Counter[str]) -> Iterator
 
 def clean_title(text: RawText, limit: int = TITLE_LENGTH) -> str:
     value = text.value
-    if text.html:
+    if text.xhtml:
+        value = to_plain_text(value)
+    elif text.html:
         value = _UNREADABLE.sub("", value)
         value = _FORMATTING_TAG.sub(" " if "<br" in value.lower() else "", value)
         # Feeds escape titles once, twice or not at all; a title that really shows `&amp;` is rarer than that mistake.

@@ -18,11 +18,15 @@ from pressbox.curator.library.urls import article_address, canonical_url
 
 @dataclass(frozen=True)
 class RawText:
-    """A text of a document. `html` says that it is markup, `base` where its relative addresses begin, if stated."""
+    """A text of a document. `html` says that it is markup, `base` where its relative addresses begin, if stated.
+
+    In what is `xhtml` every tag is one; in other markup it may be a word in brackets.
+    """
 
     value: str
     html: bool = True
     base: str = ""
+    xhtml: bool = False
 
 
 NO_TEXT = RawText("")

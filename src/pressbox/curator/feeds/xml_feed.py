@@ -133,7 +133,7 @@ def read_construct(element: "_Element | None") -> RawText:
     if mode == "base64" or _is_binary(kind):
         return RawText(_decode_base64(element_text(element)), html=True, base=xml_base(element))
     if kind == "xhtml" or mode == "xml" or (len(element) and kind != "text"):
-        return RawText(_inner_html(element), html=True, base=xml_base(element))
+        return RawText(_inner_html(element), html=True, base=xml_base(element), xhtml=True)
     value = element_text(element)
     return RawText(value, html="html" in kind or mode == "escaped", base=xml_base(element))
 
