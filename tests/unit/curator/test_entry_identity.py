@@ -81,6 +81,12 @@ def test_a_guid_is_believed_unless_title_and_link_contradict_it() -> None:
     assert len(set(identify(one, other))) == 2
 
 
+def test_a_guid_and_a_link_that_all_items_have_tell_nothing() -> None:
+    items = [linked("https://example.org/", f"Report {number}", guid="same") for number in range(10)]
+    assert len(set(identify(*items))) == 10
+    assert identify(*items[:5]) == identify(*items)[:5], "whoever else is in the feed"
+
+
 def store(*identified: FeedEntry) -> dict[str, StoredEntry]:
     return {
         one.guid: StoredEntry(number, one.guid, one.url, one.title, feed_hash(one), one.published_at)

@@ -207,12 +207,21 @@ def _group_by_name(names: Sequence[Sequence[str]], levels: Sequence[int]) -> lis
     return list(groups.values())
 
 
+FEWEST_UNDER_ONE_GUID = 3
+
+
 def _differ(entries: Sequence[RawEntry]) -> bool:
-    """Whether the entries of one name are several. A guid is believed unless both title and address contradict it."""
+    """Whether the entries of one name are several.
+
+    A guid is believed unless both title and address contradict it, or so many titles that it is the same for
+    everything: an article is seldom listed three times, under another title each time.
+    """
     titles = {" ".join(entry.title.value.split()) for entry in entries}
     if not entries[0].guid.strip():
         moments = {(entry.published or entry.updated or entry.content.value).strip() for entry in entries}
         return len(titles) > 1 or len(moments) > 1
+    if len(titles) == len(entries) >= FEWEST_UNDER_ONE_GUID:
+        return True
     return len(titles) > 1 and len({canonical_url(entry.url) for entry in entries}) > 1
 
 
