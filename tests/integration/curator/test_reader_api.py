@@ -317,6 +317,28 @@ async def test_nobody_reaches_what_is_somebody_elses_by_an_app(library: Library,
     assert await library.service.states.load_labels(anna) == []
 
 
+async def test_apps_ask_for_ids_by_post_too(library: Library, anna: int, phone: ReaderApp) -> None:
+    feed = await library.service.sources.subscribe(anna, "https://example.org/feed.xml")
+    entry = await library.entry(feed.id)
+    for path, found in (("stream/items/ids", "itemRefs"), ("stream/contents/" + READING_LIST, "items")):
+        answer = await phone.post(path, [("s", READING_LIST), ("output", "json")])
+        assert (answer.status_code, len(answer.json()[found])) == (200, 1)
+    assert await ids(phone, ("s", READING_LIST)) == shorts(entry)
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "no/such/call"), ("POST", "user-info"), ("DELETE", "subscription/list"), ("POST", "edit-tag")],
+)
+async def test_apps_get_a_line_of_text_for_what_there_is_not(phone: ReaderApp, method: str, path: str) -> None:
+    headers = phone.headers | {"Accept": "text/html"}
+    for base in ("", "/api/greader.php"):
+        answer = await phone.client.request(method, f"{base}/reader/api/0/{path}", headers=headers)
+        assert answer.status_code in (400, 404)
+        assert answer.headers["content-type"].startswith("text/plain")
+        assert answer.text.startswith("Error: ")
+
+
 async def test_the_same_api_is_below_every_base(library: Library, anna: int, phone: ReaderApp) -> None:
     for base in ("/greader", "/api/greader.php"):
         phone.base = base

@@ -229,6 +229,7 @@ SHOWN = 20
 
 
 @router.get(f"{API}/stream/items/ids")
+@router.post(f"{API}/stream/items/ids")
 async def item_ids(app: Asking) -> Response:
     page = await app.streams.references(app.user_id, _query(app, app.values.one("s"), MOST_REFERENCES))
     return await asyncio.to_thread(_references, app, page)
@@ -242,6 +243,8 @@ async def item_contents(app: Asking) -> Response:
 
 
 @router.get(f"{API}/stream/contents")
+@router.post(f"{API}/stream/contents")
+@router.post(f"{API}/stream/contents/{{stream:path}}")
 @router.get(f"{API}/stream/contents/{{stream:path}}")
 async def stream_contents(app: Asking, stream: str = "") -> Response:
     named = stream or app.values.one("s")
@@ -289,6 +292,12 @@ async def mark_all_as_read(app: Asking) -> Response:
         raise InvalidInputError("ts is a moment in microseconds.", field="ts")
     await app.streams.mark_all_read(app.user_id, stream, until)
     return done()
+
+
+@router.api_route("/reader/api/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
+async def unknown(request: Request, path: str) -> Response:
+    """Last of all: apps that ask for what there is not, or by another method, get no page of ours."""
+    raise NotFoundError(f"There is no {request.method} {path} here.")
 
 
 def _query(app: App, named: str, most: int) -> StreamQuery:
