@@ -28,6 +28,21 @@ GERMAN = (
     "Daten verarbeitet. Mehr dazu im Datenschutz. Zustimmen und weiter."
 )
 
+NEW_YORK = (
+    "Thank you for your patience while we verify access. If you are in Reader mode please exit and log into your Times "
+    "account, or subscribe for all of The Times.\nThank you for your patience while we verify access.\n"
+    "Already a subscriber? Log in.\nWant all of The Times? Subscribe."
+)
+FRENCH = "Cet article est réservé aux abonnés. Il vous reste 85 % de cet article à lire. Déjà abonné ? Connectez-vous."
+FRENCH_COOKIES = (
+    "Avec votre accord, nous et nos 158 partenaires utilisons des cookies. Vous pouvez retirer votre consentement à "
+    "tout moment."
+)
+SPANISH = "Este contenido es exclusivo para suscriptores. ¿Ya eres suscriptor? Inicia sesión. Suscríbete para leer más."
+SPANISH_COOKIES = "Nosotros y nuestros 200 socios utilizamos cookies. Puedes retirar tu consentimiento cuando quieras."
+JAPANESE = "この記事は有料会員限定です。残り1234文字。続きを読むには会員登録が必要です。ログインしてください。"
+NEWS = "The town opened its library again on Monday, after two years of work. Children came first."
+
 
 def test_no_recorded_wall_becomes_an_article() -> None:
     folder = shared("providers")
@@ -51,6 +66,15 @@ def test_no_recorded_wall_becomes_an_article() -> None:
         ("You've been blocked by network security. To continue, log in to your account.", "Reddit", ""),
         ("Enable JavaScript and cookies to continue", "Just a moment...", ""),
         ("Did someone say … cookies? X and its partners use cookies to provide you with a better service.", "X", ""),
+        ("Continue\nUse of cookies", "Bevor Sie fortfahren: Ihre Wahl", "https://zeitung.example/a"),
+        ("You must log in to continue. Your privacy choices", "", "https://login.example.org/"),
+        ("Your access is denied.", "Access denied | www.example.org", "https://www.example.org/a"),
+        (NEW_YORK, "A story", "https://www.nytimes.com/a"),
+        (FRENCH, "Un article", "https://journal.example/a"),
+        (FRENCH_COOKIES, "Un article", "https://journal.example/a"),
+        (SPANISH, "Un artículo", "https://diario.example/a"),
+        (SPANISH_COOKIES, "Un artículo", "https://diario.example/a"),
+        (JAPANESE, "記事", "https://shimbun.example/a"),
         ("Subscribe to continue reading. Already a subscriber? Sign in.", "A story", ""),
     ],
 )
@@ -70,6 +94,25 @@ def test_a_notice_is_a_wall(text: str, title: str, url: str) -> None:
 )
 def test_an_article_is_none(text: str) -> None:
     assert not is_wall(text, "An article", "https://news.example/a")
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "url"),
+    [
+        ("Erst denken, dann unterschreiben: Der Vertrag hat vierzig Seiten.", "Bevor Sie den Mietvertrag kündigen", ""),
+        (NEWS, "Access denied: how a town lost its library", ""),
+        (NEWS, "Blocked – a film about a street", ""),
+        (NEWS, "Are you human? A philosopher asks", ""),
+        (NEWS, "News of the service", "https://login.example.org/blog/1"),
+        (NEWS, "News of the service", "https://auth.example.org/blog/1"),
+        (NEWS, "News of the service", "https://privacy.example.org/a/1"),
+        ("Le journal a perdu mille lecteurs en un an. Ses abonnés lui restent fidèles, dit la direction.", "", ""),
+        ("El diario perdió mil lectores en un año. Sus suscriptores siguen fieles, dice la dirección.", "", ""),
+        ("新聞社の会員は増えている。会員の半分は地方に住んでいると、同社は月曜日に発表した。", "", ""),
+    ],
+)
+def test_a_short_article_is_none_whatever_its_title_and_host(text: str, title: str, url: str) -> None:
+    assert not is_wall(text, title, url or "https://news.example/a")
 
 
 def article(text: str, language: str = "en", *, whole_page: bool = False) -> FetchedArticle:

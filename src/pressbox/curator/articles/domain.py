@@ -61,12 +61,22 @@ LONGEST_WALL = 2_500
 # What is left of an article beside a notice: a paragraph.
 _LEAST_REST = 240
 _TITLES = re.compile(
-    r"""\s*(?: just\ a\ moment | attention\ required!? | access\ (?:to\ this\ page\ has\ been\ )?denied\b.*
+    r"""\s*(?: just\ a\ moment | attention\ required!? | access\ (?:to\ this\ page\ has\ been\ )?denied
     | you\ are\ being\ redirected
-    | are\ you\ (?:a\ robot|human)\b.* | (?:please\ )?verify(?:ing)?\ (?:that\ )?you\ are\ (?:a\ )?human\b.*
-    | before\ you\ continue\b.* | bevor\ (?:sie|du)\b.* | one\ more\ step | security\ check(?:point)? | robot\ check
-    | pardon\ our\ interruption | ddos-guard | checking\ your\ browser\b.* | human\ verification | blocked
-    )\s*(?:[.…|–-].*)?""",
+    | are\ you\ (?:a\ robot|human) | (?:please\ )?verify(?:ing)?\ (?:that\ )?you\ are\ (?:a\ )?human
+    | before\ you\ continue | bevor\ (?:sie|du)\ (?:fortfahren|weitermachst) | one\ more\ step
+    | security\ check(?:point)? | robot\ check
+    | pardon\ our\ interruption | ddos-guard | checking\ your\ browser | human\ verification | blocked
+    )\s*[.…!?]*\s*""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Articles begin so too: these count with a sign in the text.
+_LIKELY_TITLES = re.compile(
+    r"""\s*(?: just\ a\ moment | attention\ required | access\ (?:to\ this\ page\ has\ been\ )?denied
+    | are\ you\ (?:a\ robot|human) | (?:please\ )?verify(?:ing)?\ (?:that\ )?you\ are\ (?:a\ )?human
+    | before\ you\ continue | bevor\ (?:sie|du) | one\ more\ step | security\ check | robot\ check
+    | pardon\ our\ interruption | ddos-guard | checking\ your\ browser | human\ verification | blocked
+    )\b""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SIGNS = re.compile(
@@ -95,13 +105,25 @@ _SIGNS = re.compile(
     | (?:subscribe|sign\ in|log\ ?in|register)\ to\ (?:continue|read|view|unlock|keep)
     | (?:already\ (?:a\ )?(?:subscriber|member|have\ an\ account))
     | this\ (?:article|content|story)\ is\ (?:for|only|reserved)
+    | while\ we\ verify\ access | exit\ and\ log\ into\ your | in\ reader\ mode\ please | want\ all\ of\ the\ times
+    | disable\ (?:any|your)\ ad[\ -]?blocker
+    | (?:réservée?s?\ (?:à\ nos|aux)\ abonnés) | déjà\ abonnée?\ ? | (?:abonnez|connectez|inscrivez)-vous\b
+    | il\ (?:vous\ )?reste\ .{0,20}\ à\ lire | votre\ (?:accord|consentement) | nos\ .{0,15}partenaires
+    | (?:exclusivo|reservado|solo)\ para\ (?:nuestros\ )?suscriptores | ya\ eres\ suscriptor
+    | (?:suscríbe(?:te|se)|regístra(?:te|se)|inicia\ sesión|identifíca(?:te|se))\b
+    | (?:nuestros|y\ sus)\ .{0,15}socios | (?:utilizamos|usamos)\ cookies | consentimiento
+    | (?:有料|会員|購読者|登録者)(?:会員)?(?:限定|専用)(?:の?記事|です|コンテンツ)? | 残り\s?[0-9０-９,，]+\s?文字
+    | 続き(?:を|は)(?:読|お読み|ご覧).{0,20} | (?:ログイン|会員登録|購読)(?:して|すると|が必要|してください)
+    | クッキー(?:を使用|の使用)
     | native\ apps\ for | download\ (?:a\ )?(?:modern\ |supported\ )?browser
     | browser\ is\ (?:not|no\ longer)\ supported
     )""",
     re.IGNORECASE | re.VERBOSE,
 )
 _SENTENCE = re.compile(r"[^\n.!?…。！？]+[\n.!?…。！？]*")
-_CONSENT_HOST = re.compile(r"(?:consent|guce|consent-\w+|myprivacy|privacy|login|signin|auth|accounts?)\.")
+_CONSENT_HOST = re.compile(r"(?:consent|guce|consent-\w+|myprivacy)\.")
+# Such sites have articles of their own: these count with a sign in the text too.
+_LIKELY_HOST = re.compile(r"(?:privacy|login|signin|auth|accounts?)\.")
 # Fewer of the feed's words than this on the page: it is about something else.
 LEAST_SHARED = 0.25
 FEWEST_WORDS = 5
@@ -112,10 +134,13 @@ def is_wall(text: str, title: str, url: str = "") -> bool:
     """Whether this is a notice before an article, by its text, its title and the address it was found at."""
     if len(text) > LONGEST_WALL:
         return False
-    if _TITLES.fullmatch(title) or _CONSENT_HOST.match(urlsplit(url).hostname or ""):
+    host = urlsplit(url).hostname or ""
+    if _TITLES.fullmatch(title) or _CONSENT_HOST.match(host):
         return True
     sentences = _SENTENCE.findall(text)
     told = [sentence for sentence in sentences if _SIGNS.search(sentence)]
+    if told and (_LIKELY_TITLES.match(title) or _LIKELY_HOST.match(host)):
+        return True
     rest = len(text) - sum(map(len, told))
     return bool(told) and (rest < min(_LEAST_REST, sum(map(len, told)) * 2) or len(told) * 2 > len(sentences))
 
