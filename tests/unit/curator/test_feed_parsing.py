@@ -312,6 +312,12 @@ def test_only_the_newest_entries_are_taken_when_there_are_too_many() -> None:
         ("①㈱ニュース", "cp932", "", "text/xml; charset=x-sjis"),
         ("①㈱ニュース", "euc_jis_2004", "EUC-JP", ""),
         ("ニュース", "cp932", "Shift_JIS", "text/xml; charset=iso-8859-1"),
+        ("髙島屋のニュース", "cp932", "", ""),
+        ("髙島屋のニュース", "cp932", "utf-8", ""),
+        ("ニュースと記事", "euc-jp", "", ""),
+        ("Élan d'été à Málaga", "cp1252", "", ""),
+        ("¥100 für Käse: “¤”", "cp1252", "", ""),
+        ("新闻和文章", "gb18030", "gbk", ""),
         ("뉴스 똠", "cp949", "ks_c_5601-1987", ""),
         ("新聞", "big5", "x-x-big5", ""),
         ("Новости", "cp1251", "koi8-r", "text/xml; charset=windows-1251"),
@@ -327,6 +333,23 @@ def test_the_right_charset_is_found_whatever_is_declared(
     declaration = f'<?xml version="1.0" encoding="{declared}"?>' if declared else '<?xml version="1.0"?>'
     document = f"{declaration}<rss><channel><title>{text}</title></channel></rss>"
     assert read(document.encode(charset), content_type).title == text
+
+
+@pytest.mark.parametrize(
+    ("content", "charset", "meant"),
+    [
+        # 髙, ① and ㈱ as Windows writes them, where these encodings have nothing of their own.
+        (b"\xfc\xe2\xc5\xe7\xb2\xb0 \xad\xa1\xad\xea", "EUC-JP", "髙島屋 ①㈱"),
+        ("俱".encode("euc_jis_2004"), "EUC-JP", "俱"),
+        (b"\x1b$B|bEg20\x1b(B \x1b$B-!-j\x1b(B!", "ISO-2022-JP", "髙島屋 ①㈱!"),
+        (b"\x1b(I6E\x1b(B!", "ISO-2022-JP", "ｶﾅ!"),
+        ("俱".encode("iso2022_jp_2004"), "ISO-2022-JP", "俱"),
+    ],
+)
+def test_characters_of_windows_are_read_in_every_japanese_charset(content: bytes, charset: str, meant: str) -> None:
+    document = b"<rss><channel><title>" + content + b"</title></channel></rss>"
+    found = read(document, f"text/xml; charset={charset}")
+    assert (found.title, found.problems) == (meant, ())
 
 
 @pytest.mark.parametrize("charset", ["shift_jis", "euc-jp", "utf-8", "gb18030", "euc-kr"])

@@ -17,8 +17,15 @@ _DECLARATION = re.compile(r"^\s*<\?xml[^>]*?\bencoding\s*=\s*[\"']\s*([A-Za-z0-9
 _ANY_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _META = re.compile(r"<meta\b[^<>]*?\bcharset\s*+=\s*+[\"']?+\s*+([A-Za-z0-9._:-]++)", re.IGNORECASE)
 _PARAMETER = re.compile(r"charset\s*+=\s*+[\"']?+\s*+([A-Za-z0-9._:-]++)", re.IGNORECASE)
-# Python's codecs of these names lack characters that the standard has: ① and ㈱, and all beyond GBK.
-_WIDER = {"euc_jp": "euc_jis_2004", "gbk": "gb18030", "iso2022_jp": "iso2022_jp_2004"}
+# Python's codecs of these names lack characters that the standard has: all beyond GBK.
+_WIDER = {"gbk": "gb18030", "iso2022_jp": "iso2022_jp_2004"}
+# What has half-width letters or the supplementary set of kanji is of another variant.
+_OTHER_ISO2022 = (b"\x1b(I", b"\x1b$(D")
+_JAPANESE = ("euc_jp", "iso2022_jp")
+_KANA = re.compile("[\u3041-\u309f\u30a1-\u30fa]")
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]")
+# So many kana has any text in Japanese, and none that only looks like it in a wrong charset.
+_LEAST_KANA = 0.2
 _LATIN = "cp1252"
 # Python reads four bytes that stand for nothing as private characters.
 _DAMAGE_IN_CP932 = dict.fromkeys(range(0xF8F0, 0xF8F4), "\ufffd")
@@ -54,15 +61,62 @@ def decode(content: bytes, content_type: str) -> Decoded:
         return _decode_as(content, declared, damaged)
     if _is_mostly_utf8(content, trusted=bool(declared)):
         return _decode_as(content, "utf-8", "It has characters that are not UTF-8; they are shown as �.")
+    return _guess(content, declared)
+
+
+def _guess(content: bytes, declared: str) -> Decoded:
+    japanese = _detect_japanese(content)
+    if japanese:
+        return _decode_as(content, japanese, f"It does not say that it is {_NAMES[japanese]}, as which it was read.")
     said = f"although it says {declared}" if declared else "although it does not say so"
     return _decode_as(content, _LATIN, f"It is not UTF-8; it was read as Windows-1252, {said}.")
 
 
 def _decode_as(content: bytes, charset: str, problem: str) -> Decoded:
-    text = content.decode(charset, errors="replace")
+    text = _read(content, charset)
     if charset == "cp932":
         text = text.translate(_DAMAGE_IN_CP932)
     return Decoded(_ANY_DECLARATION.sub("", text, count=1).lstrip("\ufeff \t\r\n"), charset, problem)
+
+
+def _read(content: bytes, charset: str) -> str:
+    if not charset.startswith(_JAPANESE):
+        return content.decode(charset, errors="replace")
+    if charset == "iso2022_jp_2004" and any(escape in content for escape in _OTHER_ISO2022):
+        charset = "iso2022_jp_ext"
+    return content.decode(charset, errors=_AS_WINDOWS)
+
+
+def _read_as_windows(error: UnicodeError) -> tuple[str, int]:
+    """Read two bytes that a Japanese charset lacks, such as 髙 and ①, by the table of Windows, as browsers do."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    pair = bytes(byte | 0x80 for byte in error.object[error.start : error.start + 2])
+    if len(pair) == 2 and all(0xA1 <= byte <= 0xFE for byte in pair):
+        row, cell = pair[0] - 0xA0, pair[1] - 0xA0
+        lead = (row + 1) // 2 + (0x80 if row <= 62 else 0xC0)
+        trail = cell + (0x9E if row % 2 == 0 else 0x40 if cell >= 64 else 0x3F)
+        for codec, known in (("cp932", bytes((lead, trail))), ("euc_jis_2004", pair)):
+            try:
+                return known.decode(codec), error.start + 2
+            except UnicodeDecodeError:
+                continue
+    return "\ufffd", error.end
+
+
+_AS_WINDOWS = "pressbox.japanese"
+codecs.register_error(_AS_WINDOWS, _read_as_windows)
+_NAMES = {"cp932": "Shift_JIS", "euc_jp": "EUC-JP"}
+
+
+def _detect_japanese(content: bytes) -> str:
+    """The charset in which this has the kana of a text in Japanese, and hardly any damage."""
+    for charset in _NAMES:
+        text = _read(content, charset)
+        foreign = len(_BEYOND_ASCII.findall(text))
+        if len(_KANA.findall(text)) >= foreign * _LEAST_KANA and text.count("\ufffd") * 10 <= foreign:
+            return charset
+    return ""
 
 
 def _declared_charset(content: bytes, content_type: str) -> str:
@@ -100,6 +154,8 @@ def _detect_utf16(content: bytes) -> str:
 
 
 def _fits(content: bytes, charset: str) -> bool:
+    if charset.startswith(_JAPANESE):
+        return "\ufffd" not in _read(content, charset)
     try:
         content.decode(charset)
     except (UnicodeDecodeError, LookupError):
