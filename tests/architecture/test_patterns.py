@@ -17,13 +17,13 @@ def run_program(*arguments: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_800)
+@pytest.mark.limit(1_800)
 def test_no_pattern_takes_longer_than_its_text() -> None:
     assert run_program() == []
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1_800)
+@pytest.mark.limit(1_800)
 def test_patterns_that_are_known_to_be_bad_are_found_and_good_ones_are_not() -> None:
     assert [place for place, *_ in run_program("--samples")] == ["bad"] * len(BAD)
 

@@ -121,7 +121,7 @@ def test_every_command_is_run_or_left_out_on_purpose() -> None:
     }
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.limit(300)
 def test_no_command_misses_the_key_of_the_home(folder: Path) -> None:
     for line in COMMANDS:
         words = line.replace("FOLDER", str(folder)).split()

@@ -85,7 +85,7 @@ async def test_a_trace_leads_from_the_request_to_the_statement(
         claimed = {"traceparent": f"00-{'1' * 32}-{'2' * 16}-01"}
         answer = await browser.post(f"/api/probe/{name}", headers=claimed)
         assert answer.status_code == 200, answer.text
-    stop_tracing()
+    await asyncio.to_thread(stop_tracing)
     request = "POST /api/probe/{name}"
     deletes = [span for span in collector.named("DELETE") if "RunActivity:prune_sessions" in collector.ancestors(span)]
     assert deletes
@@ -121,7 +121,7 @@ async def test_values_stay_out_of_traces_and_failures_are_seen(collector: Collec
     async with database.unit_of_work() as work:
         await work.session.execute(text("SELECT 'outside of any trace'"))
     await database.close()
-    stop_tracing()
+    await asyncio.to_thread(stop_tracing)
     statements = collector.named("SELECT")
     assert "planted-value" not in str(collector.spans)
     assert "outside" not in str(collector.spans)

@@ -55,7 +55,7 @@ async def kept_alive(*arguments: str, database_url: str) -> AsyncIterator[list[i
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(900)
+@pytest.mark.limit(900)
 async def test_a_feed_that_kills_the_worker_twice_is_set_aside_and_the_others_are_read(
     parts: Parts, database_url: str, database: Database, temporal: Client, tmp_path: Path
 ) -> None:

@@ -61,13 +61,13 @@ LONGEST_WALL = 2_500
 # What is left of an article beside a notice: a paragraph.
 _LEAST_REST = 240
 _TITLES = re.compile(
-    r"""\s*(?: just\ a\ moment | attention\ required!? | access\ (?:to\ this\ page\ has\ been\ )?denied
+    r"""\s*+(?: just\ a\ moment | attention\ required!? | access\ (?:to\ this\ page\ has\ been\ )?denied
     | you\ are\ being\ redirected
     | are\ you\ (?:a\ robot|human) | (?:please\ )?verify(?:ing)?\ (?:that\ )?you\ are\ (?:a\ )?human
     | before\ you\ continue | bevor\ (?:sie|du)\ (?:fortfahren|weitermachst) | one\ more\ step
     | security\ check(?:point)? | robot\ check
     | pardon\ our\ interruption | ddos-guard | checking\ your\ browser | human\ verification | blocked
-    )\s*[.…!?]*\s*""",
+    )\s*+[.…!?]*+\s*+""",
     re.IGNORECASE | re.VERBOSE,
 )
 # Articles begin so too: these count with a sign in the text.
