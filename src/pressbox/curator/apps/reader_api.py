@@ -295,9 +295,9 @@ async def mark_all_as_read(app: Asking) -> Response:
 
 
 @router.api_route("/reader/api/{path:path}", methods=["GET", "POST", "PUT", "PATCH", "DELETE"])
-async def unknown(request: Request, path: str) -> Response:
+async def unknown(app: Asking, path: str) -> Response:
     """Last of all: apps that ask for what there is not, or by another method, get no page of ours."""
-    raise NotFoundError(f"There is no {request.method} {path} here.")
+    raise NotFoundError(f"There is no {app.request.method} {path} here.")
 
 
 def _query(app: App, named: str, most: int) -> StreamQuery:
