@@ -163,7 +163,7 @@ async def test_what_the_server_accepted_is_sent_whatever_it_answers_to_the_farew
     async with MailSink(policy=MailPolicy(farewell=farewell)) as sink:
         mailer = SmtpMailer(settings(sink))
         attempt = await mailer.attempt(ANNA, "x", "y")
-        await asyncio.to_thread(mailer.close)
+        await mailer.close()
         assert attempt.result is AttemptResult.ACCEPTED
         assert len(sink.to(ANNA)) == 1
 

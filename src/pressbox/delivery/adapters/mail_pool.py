@@ -43,9 +43,10 @@ class MailPool:
     async def send(self, envelope: Envelope) -> Attempt:
         return await asyncio.get_running_loop().run_in_executor(self._threads, self._send, envelope)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close what is idle; what is under way ends by itself, and the next mail opens a new connection."""
-        self._close_idle(0.0)
+        # The server answers to the goodbye, or is silent: not on the event loop.
+        await asyncio.to_thread(self._close_idle, 0.0)
 
     def _send(self, envelope: Envelope) -> Attempt:
         kept = self._take()

@@ -37,8 +37,8 @@ class SmtpMailer:
     def is_configured(self) -> bool:
         return bool(self._settings.smtp_host and self._settings.smtp_from)
 
-    def close(self) -> None:
-        self._pool.close()
+    async def close(self) -> None:
+        await self._pool.close()
 
     async def send(self, to: str, subject: str, body: str, headers: Mapping[str, str] = NO_HEADERS) -> None:
         """Raise an error if the mail was not accepted; a mail that may have arrived is no error."""

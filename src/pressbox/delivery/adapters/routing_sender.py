@@ -106,7 +106,7 @@ class RoutingSender:
 
     async def close(self) -> None:
         await self._apprise.close()
-        self._mail.mailer.close()
+        await self._mail.mailer.close()
 
     async def _send_by_api(
         self, api: AppriseApi, address: str, message: OutgoingMessage, audience: Audience

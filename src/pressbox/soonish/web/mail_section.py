@@ -39,7 +39,7 @@ async def send_test_mail(resources: Resources, email: str) -> TestReport:
             raise InvalidInputError("There is no mail server to try. Enter server and sender first.", field="smtp_host")
         attempt = await mailer.attempt(email, SUBJECT, BODY)
     finally:
-        mailer.close()
+        await mailer.close()
     if attempt.result is not AttemptResult.ACCEPTED:
         raise TransientError(attempt.reason or "The mail server did not confirm the mail.")
     return TestReport("A mail is on its way to %(email)s. Look whether it arrives.", {"email": email})
