@@ -11,9 +11,6 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from zoneinfo import ZoneInfo
 
-from dateutil.rrule import rrulestr  # type: ignore[import-untyped]
-from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
-
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.texts import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, drop_controls
 from pressbox.soonish.domain.times import FIRST_YEAR, LAST_YEAR, is_zone
@@ -98,6 +95,9 @@ def offer_entries(entries: Iterable[CalendarEntry], now: datetime) -> Sequence[C
 
 def find_zone(name: str) -> str | None:
     """The zone of a TZID: a name of the tz database, perhaps behind a path, or one of Windows."""
+    # Only the child that reads a file needs the library; commands and pages about events load this module too.
+    from icalendar.timezone.windows_to_olson import WINDOWS_TO_OLSON
+
     if len(name) > MAX_ZONE_LENGTH:
         return None
     plain = name.strip().strip('"').strip("/")
@@ -202,6 +202,8 @@ def _repeat(
 
     Those that are long over are left out: to place thousands of them would take most of the time.
     """
+    from dateutil.rrule import rrulestr  # type: ignore[import-untyped]
+
     zone = UTC if is_utc else start.tzinfo
     local = start.astimezone(zone).replace(tzinfo=None)
     local_end = end.astimezone(zone).replace(tzinfo=None) if end else None
