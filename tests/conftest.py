@@ -1,6 +1,7 @@
 """Real parts for every test: one PostgreSQL and one Temporal per test process, one fresh database per test."""
 
 import gc
+import logging
 import os
 import secrets
 import signal
@@ -90,6 +91,28 @@ def kept_umask() -> Iterator[None]:
     os.umask(before)
     yield
     os.umask(before)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def forgetful_loggers() -> Iterator[None]:
+    """A logger that keeps its first configuration would still write where the test wanted it that used it first."""
+    configure = structlog.configure
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            structlog, "configure", lambda **config: configure(**config | {"cache_logger_on_first_use": False})
+        )
+        yield
+
+
+@pytest.fixture(autouse=True)
+def kept_logs() -> Iterator[None]:
+    """A command that a test runs in this process sends all lines elsewhere from then on."""
+    root = logging.getLogger()
+    config, handlers, level = structlog.get_config(), set(root.handlers), root.level
+    yield
+    structlog.configure(**config)
+    root.handlers[:] = [handler for handler in root.handlers if handler in handlers]
+    root.setLevel(level)
 
 
 @pytest.fixture(autouse=True, scope="session")

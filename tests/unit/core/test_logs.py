@@ -5,6 +5,7 @@ import json
 import logging
 
 import pytest
+from structlog.testing import capture_logs
 
 from pressbox.core.environment import load_settings
 from pressbox.core.logs import BLOT, Redactor, configure_logs, get_logger
@@ -41,6 +42,16 @@ def test_people_at_a_terminal_read_no_json(stream: io.StringIO, chosen: dict[str
     get_logger("pressbox.core.tests").warning("tested", msg="A line")
     assert "A line" in stream.getvalue()
     assert stream.getvalue().startswith("{") is is_json
+
+
+def test_lines_of_a_logger_that_was_used_before_can_be_captured(lines) -> None:  # type: ignore[no-untyped-def]
+    log = get_logger("pressbox.toy")
+    log.info("happened", msg="Before")
+    configure_logs(load_settings({}, dotenv=None), io.StringIO())
+    with capture_logs() as captured:
+        log.info("happened", msg="After")
+    assert [line["msg"] for line in captured] == ["After"]
+    assert [line["msg"] for line in lines()] == ["Before"]
 
 
 def test_our_lines_have_the_documented_fields(lines) -> None:  # type: ignore[no-untyped-def]
