@@ -1,5 +1,7 @@
 """What an instance is still busy with when a scenario has waited in vain."""
 
+from collections import Counter
+
 from temporalio.client import Client, WorkflowExecutionStatus, WorkflowHistoryEventFilterType
 from temporalio.service import RPCError
 
@@ -9,6 +11,9 @@ RUNNING = "ExecutionStatus = 'Running'"
 ENDED = "ExecutionStatus != 'Running'"
 # Newest first: what a scenario waited for in vain is among them.
 MOST_ENDED = 40
+# Of those that a schedule starts again and again, the last ones say what all of them say.
+MOST_OF_A_TYPE = 8
+MOST_LISTED = 2000
 LONGEST_RESULT = 300
 
 
@@ -30,10 +35,12 @@ async def describe_running(temporal: Client, query: str = RUNNING) -> str:
 async def describe_ended(temporal: Client) -> str:
     """List the workflows that ended last, with what they said at the end."""
     try:
-        lines = [
-            await _describe_end(temporal, one.id, one.run_id)
-            async for one in temporal.list_workflows(ENDED, limit=MOST_ENDED)
-        ]
+        seen: Counter[str] = Counter()
+        lines: list[str] = []
+        async for one in temporal.list_workflows(ENDED, limit=MOST_LISTED):
+            seen[one.workflow_type] += 1
+            if seen[one.workflow_type] <= MOST_OF_A_TYPE and len(lines) < MOST_ENDED:
+                lines.append(await _describe_end(temporal, one.id, one.run_id))
         return "\n".join(lines) or "nothing"
     except RPCError as error:
         return f"Temporal does not say: {error.message}"
