@@ -4,8 +4,10 @@ Each step begins when everybody has the one before it, so a busy machine, or one
 """
 
 import asyncio
+import json
 from collections.abc import Callable
-from dataclasses import replace
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from pressbox.demo.football_day.clip_files import make_clip_files, publish
@@ -44,20 +46,18 @@ async def play_goal(stage: Stage) -> tuple[Finding, ...]:
         files,
     )
     stage.world.fixtures.day = day
-    watcher = Watcher(stage.web_url, day, stage.world.fixtures.told)
-    try:
+    async with aclosing(Watcher(stage.web_url, day, stage.world.fixtures.told)) as watcher:
         await watcher.follow_competition()
-    finally:
-        await watcher.close()
-    followers = await Followers.move_in(stage, f"team/{side.id}")
-    for schedule in (INGEST_SCHEDULE, UPKEEP_SCHEDULE):
-        await stage.resources.temporal.get_schedule_handle(schedule).trigger()
-    await _until(stage, followers, lambda arrived: all(arrived.messages.values()), "the goal")
-    await _until(stage, followers, has_clip, "its clip")
-    minute = day.minute(match, datetime.now(UTC))
-    disallowed = replace(match, goals=(replace(match.goals[0], disallowed=minute),))
-    stage.world.fixtures.day = replace(day, matches=(disallowed,))
-    await _until(stage, followers, is_taken_back, "the decision of the video referee")
+        followers = await Followers.move_in(stage, f"team/{side.id}")
+        for schedule in (INGEST_SCHEDULE, UPKEEP_SCHEDULE):
+            await stage.resources.temporal.get_schedule_handle(schedule).trigger()
+        waiting = Waiting(stage, followers, watcher)
+        await waiting.until(lambda arrived: all(arrived.messages.values()), "the goal")
+        await waiting.until(has_clip, "its clip")
+        minute = day.minute(match, datetime.now(UTC))
+        disallowed = replace(match, goals=(replace(match.goals[0], disallowed=minute),))
+        stage.world.fixtures.day = replace(day, matches=(disallowed,))
+        await waiting.until(is_taken_back, "the decision of the video referee")
     counted = await followers.count(SETTLE)
     return (
         Finding(name="phones that got the clip", expected=PEOPLE, found=counted.with_clip),
@@ -87,12 +87,21 @@ def is_taken_back(arrived: Arrived) -> bool:
     return all(any(message.taken_back for message in messages) for messages in arrived.messages.values())
 
 
-async def _until(stage: Stage, followers: Followers, holds: Callable[[Arrived], bool], what: str) -> None:
-    """Only looks at what arrived outside: the instance may be without its database meanwhile."""
-    deadline = datetime.now(UTC) + SETTLE
-    while datetime.now(UTC) < deadline:
-        if all(holds(followers.arrived(person)) for person in followers.people):
-            return
-        await asyncio.sleep(LOOK_SECONDS / 2)
-    what = f"One goal stands still: {what} does not reach everybody."
-    raise await report_standstill(stage.resources.temporal, what)
+@dataclass(frozen=True)
+class Waiting:
+    """Waits until everybody has something, and says at length why if it does not come."""
+
+    stage: Stage
+    followers: Followers
+    watcher: Watcher
+
+    async def until(self, holds: Callable[[Arrived], bool], what: str) -> None:
+        """Only looks at what arrived outside: the instance may be without its database meanwhile."""
+        deadline = datetime.now(UTC) + SETTLE
+        while datetime.now(UTC) < deadline:
+            if all(holds(self.followers.arrived(person)) for person in self.followers.people):
+                return
+            await asyncio.sleep(LOOK_SECONDS / 2)
+        trail = json.dumps((await self.watcher.look_closely()).audits, indent=1)
+        what = f"One goal stands still: {what} does not reach everybody. Its trail:\n{trail}"
+        raise await report_standstill(self.stage.resources.temporal, what)

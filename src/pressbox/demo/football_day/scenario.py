@@ -61,7 +61,7 @@ async def play_day(stage: Stage, size: Size) -> tuple[Finding, ...]:
             await stage.resources.temporal.get_schedule_handle(schedule).trigger()
         shown = await watch(stage.resources.temporal, watcher, day, size.settle)
     finally:
-        await watcher.close()
+        await watcher.aclose()
     counted = await followers.count(size.settle)
     return (
         *compare_day(shown, day, posts, {post: len(file) for post, file in files.items()}),

@@ -67,7 +67,7 @@ class Watcher:
         for followed in (f"league/{LEAGUE_ID}", f"team/{team.id}"):
             (await self._client.put(f"/follow/own/{followed}")).raise_for_status()
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         await self._client.aclose()
 
     async def look(self) -> ShownDay:
