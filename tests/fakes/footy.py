@@ -478,7 +478,10 @@ class FakeCandidate:
 
 
 class FakeCandidates:
-    def __init__(self) -> None:
+    def __init__(self, goals: FakeGoals) -> None:
+        self._goals = goals
+        # What saving stumbles over, one after the other.
+        self.trouble: list[PressboxError] = []
         self.all: dict[int, FakeCandidate] = {}
         self.searches: dict[tuple[str, int], Sequence[SourceAnswer]] = {}
 
@@ -497,8 +500,12 @@ class FakeCandidates:
         self, event_id: str, attempt: int, query: str, answers: Sequence[SourceAnswer], now: datetime
     ) -> None:
         self.searches[event_id, attempt] = answers
+        if not any(answer.failure for answer in answers):
+            self._goals.all[event_id].searched_since = now
 
     async def save(self, event_id: str, attempt: int, videos: Sequence[FoundVideo], now: datetime) -> Sequence[int]:
+        if self.trouble:
+            raise self.trouble.pop()
         known = {row.video.video_page_url: key for key, row in self.all.items() if row.event_id == event_id}
         for video in videos:
             if video.video_page_url not in known:
@@ -819,7 +826,7 @@ class FakeWorld:
         self.pace = FakePace()
         self.goals = FakeGoals()
         self.fixtures = FakeFixtures(self.goals)
-        self.candidates = FakeCandidates()
+        self.candidates = FakeCandidates(self.goals)
         self.clips = FakeClips(self.candidates, self.goals)
         self.teams = FakeTeams()
         self.alias_source = FakeAliasSource()

@@ -125,6 +125,15 @@ async def test_after_an_outage_of_ours_the_search_looks_back_to_the_last_one_tha
     assert stage.world.sources[0].requests[0].max_age >= timedelta(minutes=20)
 
 
+async def test_what_was_found_and_could_not_be_kept_is_looked_for_again(stage: Stage) -> None:
+    goal, source = stage.goal(), stage.world.sources[0]
+    stage.world.goals.all[goal.event_id].searched_since = datetime.now(UTC) - timedelta(minutes=20)
+    stage.world.candidates.trouble = [TransientError("The database is away.")]
+    await search(stage)
+    assert source.requests[1].max_age >= timedelta(minutes=20)
+    assert source.requests[2].max_age < timedelta(minutes=20)
+
+
 async def test_a_goal_that_is_gone_ends_its_search(stage: Stage) -> None:
     stage.goal()
     stage.world.goals.all[stage.event_id].removed = True

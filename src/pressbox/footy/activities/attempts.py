@@ -16,7 +16,6 @@ from pressbox.footy.contracts.search import (
     ExecuteSearchInput,
     FinishSearchInput,
     GoalReference,
-    SaveDiscoveredInput,
     SearchDataInput,
     SetMonitorCompleteInput,
 )
@@ -69,10 +68,7 @@ class AttemptActivities:
         )
         if data.sources == 0:
             return await self._end(goal, SearchEnd.NO_SOURCE, known.model_copy(update={"made": True}))
-        found = await self._search.execute_twitter_search(ExecuteSearchInput(search=data, policy=input.policy))
-        saved = await self._search.save_discovered_videos(
-            SaveDiscoveredInput(event_id=goal.event_id, attempt=input.attempt, videos=found.videos, policy=input.policy)
-        )
+        saved = await self._search.search_and_save(ExecuteSearchInput(search=data, policy=input.policy))
         # Also without a video: the search ends after a number of downloads.
         await self._workflows.start_download(
             DownloadWorkflowInput(

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
-from datetime import timedelta
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from temporalio import activity
 
@@ -45,6 +45,23 @@ MOST_FOUND = 40
 LONGEST_TEXT = 280
 # Some sources cut the time of a post to whole seconds, which makes it look older.
 WHOLE_SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What the sources answered to one search."""
+
+    begun: datetime
+    found: Sequence[FoundVideo]
+    answers: Sequence[SourceAnswer]
+
+    def result(self) -> SearchResult:
+        return SearchResult(
+            videos=tuple(_to_contract(video) for video in self.found),
+            failures=tuple(
+                SourceFailure(source=each.source, reason=each.failure) for each in self.answers if each.failure
+            ),
+        )
 
 
 class SearchActivities:
@@ -107,6 +124,22 @@ class SearchActivities:
     @activity.defn
     @call_with(limits(60, attempts=3, first_pause=10, factor=1.5, heartbeat=15))
     async def execute_twitter_search(self, input: ExecuteSearchInput) -> SearchResult:
+        asked = await self._ask(input)
+        await self._record(input.search, asked)
+        return asked.result()
+
+    async def search_and_save(self, input: ExecuteSearchInput) -> SavedCandidates:
+        """Record the search last: the next one looks back only to one whose finds are kept."""
+        search, asked = input.search, await self._ask(input)
+        saved = await self.save_discovered_videos(
+            SaveDiscoveredInput(
+                event_id=search.event_id, attempt=search.attempt, videos=asked.result().videos, policy=input.policy
+            )
+        )
+        await self._record(search, asked)
+        return saved
+
+    async def _ask(self, input: ExecuteSearchInput) -> _Asked:
         search, begun = input.search, self._now()
         ahead = await self._load_clock_ahead()
         request = SearchRequest(
@@ -121,15 +154,14 @@ class SearchActivities:
         )
         async with Heartbeat():
             found, answers = await search_all(self._sources, request, self._source_time)
-        await self._candidates.record_search(search.event_id, search.attempt, search.query, answers, begun)
+        new = merge_same_posts(found, request.exclude_urls)
+        return _Asked(begun, longest_first(new, MOST_FOUND, input.policy), answers)
+
+    async def _record(self, search: SearchData, asked: _Asked) -> None:
+        await self._candidates.record_search(search.event_id, search.attempt, search.query, asked.answers, asked.begun)
         await self._note_clock(search.event_id)
         if self._health is not None:
-            await self._health.record(answers, begun)
-        new = merge_same_posts(found, request.exclude_urls)
-        return SearchResult(
-            videos=tuple(_to_contract(video) for video in longest_first(new, MOST_FOUND, input.policy)),
-            failures=tuple(SourceFailure(source=each.source, reason=each.failure) for each in answers if each.failure),
-        )
+            await self._health.record(asked.answers, asked.begun)
 
     async def _note_clock(self, event_id: str) -> None:
         """Keep what the answers say of our clock. A wrong one belongs to the trail: it makes new posts look old."""
