@@ -12,6 +12,13 @@ from pressbox.footy.domain.scenes import SceneCopy, arrange, best_copy, kept_cop
 from pressbox.footy.domain.search_window import pause_after, search_age
 
 SAME = 0.15
+copies_of_both = st.lists(
+    st.tuples(st.floats(3, 60), st.integers(1, 50), st.booleans()), min_size=1, max_size=8, unique=True
+).map(
+    lambda facts: [
+        SceneCopy(n, f"{n:04}", duration, size, silent=silent) for n, (duration, size, silent) in enumerate(facts)
+    ]
+)
 copies = st.lists(st.tuples(st.floats(3, 60), st.integers(1, 50)), min_size=1, max_size=8, unique=True).map(
     lambda facts: [SceneCopy(n, f"{n:04}", duration, size) for n, (duration, size) in enumerate(facts)]
 )
@@ -33,6 +40,14 @@ def test_a_larger_file_without_sound_does_not_replace_one_with_sound() -> None:
     assert best_copy([heard, SceneCopy(3, "3", 20, 50, silent=True)], SAME) != heard
 
 
+def test_a_somewhat_longer_file_without_sound_does_not_replace_one_with_sound() -> None:
+    heard, silent = SceneCopy(1, "1", 20, 5), SceneCopy(2, "2", 25, 50, silent=True)
+    assert best_copy([heard, silent], SAME) is heard
+    longer = SceneCopy(3, "3", 45, 50, silent=True)
+    assert best_copy([heard, silent, longer], SAME) is longer
+    assert 1 not in kept_copies([heard, silent, longer], SAME), "too short for good"
+
+
 @given(copies)
 @settings(max_examples=150)
 def test_of_two_copies_the_rule_of_two_decides(found: list[SceneCopy]) -> None:
@@ -42,8 +57,8 @@ def test_of_two_copies_the_rule_of_two_decides(found: list[SceneCopy]) -> None:
             assert best_copy([one, other], SAME) == one
 
 
-@given(copies, st.randoms(use_true_random=False))
-@settings(max_examples=150)
+@given(copies_of_both, st.randoms(use_true_random=False))
+@settings(max_examples=300)
 def test_keeping_only_what_is_kept_ends_with_the_best_of_all(found: list[SceneCopy], order: random.Random) -> None:
     """As an upload does it: one copy after the other arrives, and files that are not kept are gone for good."""
     arriving, held = list(found), []

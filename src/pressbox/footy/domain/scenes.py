@@ -1,12 +1,16 @@
 """Groups copies into scenes, and decides which copy is shown. Pure.
 
 The result depends on the set of copies only, never on the order in which they came. A scene is everything that is
-connected by matches. The copy to show is the largest file with sound among those that are nearly as long as the
-longest. For two copies that is the document's rule; for more, it cannot run in circles.
+connected by matches. The copy to show is the largest file among those that are nearly as long as the longest. For two
+copies that is the document's rule; for more, it cannot run in circles. Copies without sound count only where those with
+sound are much shorter.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+# A copy with sound that is more than this fraction of the longest shows the goal too; less may have cut it off.
+_LONG_ENOUGH_TO_HEAR = 0.5
 
 
 @dataclass(frozen=True)
@@ -89,17 +93,19 @@ def choose_to_see_through(copies: Sequence[SceneCopy], same: frozenset[int], mos
 
 
 def best_copy(copies: Sequence[SceneCopy], same_duration: float) -> SceneCopy | None:
-    """The largest file with sound among those at most the fraction `same_duration` shorter than the longest."""
-    return max(_long_enough(copies, same_duration), key=lambda copy: copy.weight, default=None)
+    """The largest file among those at most the fraction `same_duration` shorter than the longest, with sound first."""
+    usable = _usable(copies)
+    return max(_long_enough(_heard(usable) or usable, same_duration), key=lambda copy: copy.weight, default=None)
 
 
 def kept_copies(copies: Sequence[SceneCopy], same_duration: float) -> frozenset[int]:
     """Copies that can still become the best one.
 
-    A longer copy may arrive and push out larger but shorter ones. A copy that is too short already, or no longer than
-    a larger one, can never be the best.
+    A longer copy may arrive and push out larger but shorter ones, or one without sound so long that those with sound no
+    longer count. A copy that is too short already, or no longer than a larger one, can never be the best.
     """
-    candidates = _long_enough(copies, same_duration)
+    usable = _usable(copies)
+    candidates = _long_enough(usable, same_duration) + _long_enough(_heard(usable), same_duration)
     return frozenset(
         copy.candidate_id
         for copy in candidates
@@ -109,10 +115,23 @@ def kept_copies(copies: Sequence[SceneCopy], same_duration: float) -> frozenset[
     )
 
 
+def _usable(copies: Sequence[SceneCopy]) -> list[SceneCopy]:
+    return [copy for copy in copies if copy.usable]
+
+
+def _heard(copies: Sequence[SceneCopy]) -> list[SceneCopy]:
+    """Those with sound that are not much shorter than the longest."""
+    least = _LONG_ENOUGH_TO_HEAR * _longest(copies)
+    return [copy for copy in copies if not copy.silent and copy.duration_seconds > least]
+
+
 def _long_enough(copies: Sequence[SceneCopy], same_duration: float) -> list[SceneCopy]:
-    usable = [copy for copy in copies if copy.usable]
-    longest = max((copy.duration_seconds for copy in usable), default=0.0)
-    return [copy for copy in usable if longest - copy.duration_seconds <= same_duration * longest]
+    longest = _longest(copies)
+    return [copy for copy in copies if longest - copy.duration_seconds <= same_duration * longest]
+
+
+def _longest(copies: Sequence[SceneCopy]) -> float:
+    return max((copy.duration_seconds for copy in copies), default=0.0)
 
 
 def _scene(copies: Sequence[SceneCopy], same_duration: float) -> Scene:
