@@ -91,6 +91,21 @@ async def test_a_picture_without_grass_is_unknown_when_another_frame_shows_the_p
     assert [frame.soccer for frame in judged] == [Vote.YES, Vote.UNKNOWN]
 
 
+def lawn(grain: float, *, line: bool = False) -> bytes:
+    noise = cv2.GaussianBlur(np.random.default_rng(1).normal(0, grain, (360, 640)), (0, 0), 1.0)
+    picture = np.clip(np.full((360, 640, 3), (50, 130, 70)) + noise[..., None], 0, 255).astype(np.uint8)
+    return jpeg(cv2.line(picture, (0, 120), (640, 200), (235, 235, 235), 3) if line else picture)
+
+
+@pytest.mark.parametrize("grain", [10, 20, 40])
+async def test_a_lawn_is_no_pitch_until_it_has_a_line(judge: OfflineJudge, grain: float) -> None:
+    black = jpeg(np.zeros((360, 640, 3), np.uint8))
+    judged = await judge.judge([lawn(grain), lawn(grain, line=True)])
+    assert [frame.soccer for frame in judged] == [Vote.UNKNOWN, Vote.YES]
+    # It may be a part of a pitch, so what the other frames show is not held against it.
+    assert [frame.soccer for frame in await judge.judge([lawn(grain), black])] == [Vote.UNKNOWN, Vote.UNKNOWN]
+
+
 async def test_a_plain_green_picture_is_no_pitch_and_not_no_pitch(judge: OfflineJudge) -> None:
     green = jpeg(np.full((360, 640, 3), (60, 140, 60), np.uint8))
     assert [frame.soccer for frame in await judge.judge([green])] == [Vote.UNKNOWN]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pressbox.core.errors import InvalidInputError
-from pressbox.footy.adapters.judges.pitch import pitch_vote
+from pressbox.footy.adapters.judges.pitch import is_mostly_grass, pitch_vote
 from pressbox.footy.adapters.judges.scorebug_reader import ScorebugReader
 from pressbox.footy.adapters.judges.screen import screen_vote
 from pressbox.footy.domain.judgements import FrameJudgement, Vote
@@ -20,7 +20,7 @@ def judge_frames(frames: Sequence[bytes], reader: ScorebugReader) -> list[FrameJ
     votes = [pitch_vote(picture) for picture in pictures]
     texts = reader.read(pictures)
     # Close-ups and crowds show no grass: a pitch or a clock in one frame counts for the whole clip.
-    football = Vote.YES in votes or any(found.clock for found in texts)
+    football = Vote.YES in votes or any(found.clock for found in texts) or any(map(is_mostly_grass, pictures))
     return [
         _judgement(Vote.UNKNOWN if vote is Vote.NO and football else vote, screen_vote(picture), found)
         for picture, vote, found in zip(pictures, votes, texts, strict=True)
