@@ -7,6 +7,7 @@ import pytest
 from pressbox.demo.match_day.days import ScriptedDay, build_day
 from pressbox.demo.match_day.matches import ScriptedMatch
 from pressbox.demo.match_day.records import load_matches
+from pressbox.demo.world import MATCH_SPEED
 from pressbox.footy.domain.fixture_parser import parse_fixture
 from pressbox.footy.domain.fixtures import FixtureStatus
 from pressbox.footy.domain.goals import StoredGoal
@@ -44,6 +45,19 @@ def test_a_small_day_has_everything_that_can_happen(seed: int) -> None:
     assert any(match.record.shoot_out for match in day.matches)
     teams = [side.id for match in day.matches for side in match.record.sides]
     assert len(teams) == len(set(teams))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_goal_that_is_disallowed_stands_so_long_that_a_demo_shows_it(seed: int) -> None:
+    day = build_day(START, speed=MATCH_SPEED, matches=4, seed=seed)
+    [(match, goal)] = [(match, goal) for match in day.matches for goal in match.goals if goal.disallowed is not None]
+    scored = match.kickoff + timedelta(minutes=goal.reports[0].wall / day.speed)
+    for seconds in range(8):
+        [raw] = day.by_ids([match.fixture_id], scored + timedelta(seconds=seconds, milliseconds=10))
+        listed = parse_fixture(raw).events or ()
+        assert goal.elapsed in [one.elapsed for one in listed], f"{seconds} s after it"
+    [raw] = day.by_ids([match.fixture_id], scored + timedelta(seconds=9))
+    assert goal.elapsed not in [one.elapsed for one in parse_fixture(raw).events or ()]
 
 
 def test_a_large_day_has_the_goals_that_are_asked_for() -> None:

@@ -17,6 +17,8 @@ HIDDEN = 0.10
 REPEATED = 0.10
 # Two polls at most miss a goal that is hidden this long; three would remove it.
 HIDDEN_MINUTES = 0.75
+# So long a goal stands that is disallowed: seconds in a demo, in which people see it and its first clip.
+DISALLOWED_AFTER = 8.0
 # Minutes between goals of one side: closer ones differ only by their scorers.
 SPACING = 5
 KICK_OFFS = (0.0, 0.0, 5.0, 10.0)
@@ -228,7 +230,9 @@ def _make_disallowed(dice: random.Random, match: ScriptedMatch, goals: Sequence[
         return None
     elapsed = dice.choice(free)
     wall = match.timeline.wall(elapsed, None)
-    return ScriptedGoal(elapsed, None, side, DETAILS[""], (ScorerReport(wall, names[0]),), disallowed=wall + 4.0)
+    report = ScorerReport(wall, names[0])
+    taken_back = min(wall + DISALLOWED_AFTER, match.timeline.wall(90, None))
+    return ScriptedGoal(elapsed, None, side, DETAILS[""], (report,), disallowed=taken_back)
 
 
 def _expected_goal(match: ScriptedMatch, goal: ScriptedGoal) -> ExpectedGoal:
