@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Sequence
 
 from pressbox.footy.domain.names import NOT_IN_A_WORD, OPERATORS, SHORTEST_PART, count_letters, fold, word_set
+from pressbox.footy.domain.nicknames import find_nickname
 
 MOST_NAME_PARTS = 3
 _LONGEST_SYLLABLE = 5
@@ -34,12 +35,13 @@ _PARTICLES = word_set(
     sao st ste t ten ter the ul ur van ver vom von y zu zum zur
     """
 )
-# Short family names that are words which stand in every other post.
+# Family names that are words which stand in every other post.
 _EVERYDAY_WORDS = word_set(
     """
-    all an and any are as ask bad be best big but by can day did end est for fue get go goal gol got ha had has he her
-    him his how i ich if il in is ist it its los man me mit my new no not now of off oh on one or our out per por que
-    qui red run se she si so sur to too top una und une us var was we who win won yes you
+    all an and any are as ask back bad be best big black but by can day did end est for fue get go goal gol good got ha
+    had half has he her him his home how i ich if il in is ist it its juste last long los man me mit more my new next no
+    not now of off oh on one or our out per por que qui red run se she si so sur time to too top una und une us var was
+    we white who win won yes you
     """
 )
 # How posts name a scorer. “Can goal” would find “one goal” for a player called One.
@@ -61,8 +63,18 @@ def extract_player_search_names(name: str) -> tuple[str, ...]:
     The family name is always among them, however short. A particle stays with its name (“Di María”), and a name of
     common words only is one term (“João Pedro”): a lone word that fits thousands of players finds everybody's goals.
     Of a family name that is an everyday word and stands alone (“E. Can”) nothing else is known; it is searched as posts
-    about a goal have it (“Can scores”).
+    about a goal have it (“Can scores”). A nickname that everybody uses is a term too, however common it is elsewhere.
     """
+    nickname, terms = find_nickname(name), _derive_terms(name)
+    if not nickname or fold(nickname) in terms:
+        return terms
+    plain = list(dict.fromkeys(fold(term).casefold() for term in terms))
+    # The nickname takes the place of the first of too many.
+    kept = [term for term in terms if len(plain) < MOST_NAME_PARTS or fold(term).casefold() != plain[0]]
+    return tuple(dict.fromkeys((*kept, nickname, fold(nickname))))
+
+
+def _derive_terms(name: str) -> tuple[str, ...]:
     units = _units(_spoken_words(name))
     if not units:
         return ()
