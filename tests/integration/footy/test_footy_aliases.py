@@ -37,6 +37,7 @@ TEAMS = (
         kind="women's association football team",
     ),
     WikidataTeam(id="Q43310", names={"en": ["Germany men's national football team", "DFB-Elf"]}, country="Germany"),
+    WikidataTeam(id="Q104770", names={"en": ["1. FC Köln", "FC Cologne"], "fr": ["Cologne"]}, country="Germany"),
     WikidataTeam(id="Q7", names={"en": ["Everton F.C.", "neighbour of Liverpool", "EFC"]}),
 )
 
@@ -131,6 +132,22 @@ async def test_each_refusal_is_an_error_and_never_a_team_without_names(
         (TeamName(26, "Scotland"), {"Scotland", "Schottland", "Escocia"}),
         (TeamName(27, "Korea Republic"), {"South Korea", "KOR"}),
         (TeamName(76, "Swansea", "England"), {"Swansea City"}),
+        (TeamName(192, "1. FC Köln", "Germany"), {"Effzeh", "Köln"}),
+        (TeamName(172, "VfB Stuttgart", "Germany"), {"VfB", "Stuttgart"}),
+        (TeamName(81, "Marseille", "France"), {"OM", "Marseille"}),
+        (TeamName(1063, "Saint Etienne", "France"), {"ASSE", "Saint Etienne"}),
+        (TeamName(228, "Sporting CP", "Portugal"), {"Sporting", "SCP"}),
+        (TeamName(435, "River Plate", "Argentina"), {"River", "River Plate"}),
+        (TeamName(451, "Boca Juniors", "Argentina"), {"Boca", "Xeneize"}),
+        (TeamName(206, "Heracles", "Netherlands"), {"Heracles Almelo"}),
+        (TeamName(197, "PSV Eindhoven", "Netherlands"), {"PSV", "Eindhoven"}),
+        (TeamName(645, "Galatasaray", "Turkey"), {"GS", "Cimbom"}),
+        (TeamName(611, "Fenerbahçe", "Turkey"), {"Fener", "FB"}),
+        (TeamName(1062, "Atletico-MG", "Brazil"), {"Galo", "Atlético Mineiro"}),
+        (TeamName(2287, "Club America", "Mexico"), {"America", "Águilas"}),
+        (TeamName(9568, "Inter Miami", "USA"), {"Inter Miami", "Miami"}),
+        (TeamName(1601, "Toronto FC", "USA"), {"Toronto", "TFC"}),
+        (TeamName(327, "Bodo/Glimt", "Norway"), {"Glimt", "Bodø"}),
     ],
 )
 async def test_the_list_in_the_package_knows_the_followed_leagues(team: TeamName, expected: set[str]) -> None:
@@ -142,23 +159,50 @@ async def test_the_list_in_the_package_knows_the_followed_leagues(team: TeamName
 async def test_namesakes_are_told_apart_by_country() -> None:
     russian = await ClubList().find_aliases(TeamName(1, "Arsenal", "Russia"))
     assert "Gunners" not in russian.names
+    for country in ("Netherlands", ""):
+        dutch = await ClubList().find_aliases(TeamName(206, "Heracles", country))
+        assert "Heracles Almelo" in dutch.names
+        assert not [name for name in dutch.names if "Thessaloniki" in name]
 
 
 @pytest.mark.parametrize(
     "team",
     [
-        TeamName(206, "Heracles", "Netherlands"),
-        TeamName(206, "Heracles"),
         TeamName(1, "SC Villa", "Uganda"),
         TeamName(1, "SC Villa"),
         TeamName(1152, "Barcelona SC", "Ecuador"),
         TeamName(1152, "Barcelona SC"),
         TeamName(2350, "Liverpool", "Uruguay"),
-        TeamName(9568, "Inter Miami", "USA"),
+        TeamName(1, "River Plate", "Uruguay"),
     ],
 )
 async def test_a_namesake_is_not_taken_for_the_club_that_the_list_has(team: TeamName) -> None:
     assert (await ClubList().find_aliases(team)).names == ()
+
+
+@pytest.mark.parametrize(
+    ("team", "own", "of_the_first_team"),
+    [
+        (TeamName(1, "Chelsea W", "England"), {"Chelsea", "Chelsea Women", "CFCW"}, {"CFC"}),
+        (TeamName(1, "Barcelona W", "Spain"), {"Barcelona", "Barça Femení", "Barcelona Women"}, {"FCB"}),
+        (TeamName(1, "Arsenal U21", "England"), {"Arsenal", "Arsenal U21"}, {"Gunners", "Gooners"}),
+        (TeamName(1, "Germany U21"), {"Germany U21", "Deutschland"}, {"Die Mannschaft"}),
+        (TeamName(1, "USA W"), {"USWNT", "USA Women"}, {"USMNT"}),
+    ],
+)
+async def test_women_and_youth_have_names_of_their_own(
+    team: TeamName, own: set[str], of_the_first_team: set[str]
+) -> None:
+    names = set((await ClubList().find_aliases(team)).names)
+    assert own <= names
+    assert not of_the_first_team & names
+    assert not [name for name in names if name.endswith(" W")], "nobody types the mark of football data"
+
+
+async def test_what_everybody_uses_is_added_to_the_names_of_wikidata(wikidata: Wikidata) -> None:
+    names = (await wikidata.find_aliases(TeamName(192, "1. FC Köln", "Germany"))).names
+    assert {"1. FC Köln", "Effzeh", "Cologne"} <= set(names)
+    assert "Barcelona Women" in (await wikidata.find_aliases(TeamName(3, "Barcelona W", "Spain"))).names
 
 
 async def test_the_list_knows_that_it_does_not_know() -> None:

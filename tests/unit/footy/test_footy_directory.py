@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pressbox.footy.adapters.aliases.club_list import ClubList
-from pressbox.footy.adapters.directory import club_list, find_listed, listed_leagues, with_listed
+from pressbox.footy.adapters.aliases.club_list import ClubList, club_list
+from pressbox.footy.adapters.directory import find_listed, listed_leagues, with_listed
 from pressbox.footy.adapters.directory_answers import read_leagues, read_teams
 from pressbox.footy.domain.directory import Entry, asked_text, plain_words, rank_entries
 from pressbox.footy.domain.views import FollowKind
@@ -40,6 +40,9 @@ def found(query: str) -> Sequence[str]:
         ("premier league", "Premier League · England"),
         ("MLS", "Major League Soccer · USA"),
         ("bundesliga austria", "Bundesliga · Austria"),
+        ("effzeh", "1. FC Köln · Germany"),
+        ("galaxy", "Los Angeles Galaxy · USA"),
+        ("chelsea women", "Chelsea W · England"),
     ],
 )
 def test_without_a_key_the_lists_of_the_program_answer(query: str, first: str) -> None:
@@ -70,7 +73,10 @@ def test_each_club_of_the_list_has_its_own_id_for_ever() -> None:
         ("FC Bayern München", "Germany", "Bayern München"),
         ("Barcelona", "Spain", "Barcelona"),
         ("Brazil", "", "Brazil"),
-        ("Arsenal W", "England", None),
+        ("Arsenal W", "England", "Arsenal W"),
+        ("Bristol City W", "England", None),
+        ("River Plate", "Argentina", "River Plate"),
+        ("Inter Miami", "USA", "Inter Miami"),
         ("Arsenal U21", "England", None),
         ("Arsenal", "Argentina", None),
     ],
@@ -84,7 +90,8 @@ def test_a_team_of_the_api_is_recognised_in_the_list(team: str, country: str, li
 def test_a_team_that_is_known_hides_its_entry_in_the_list() -> None:
     known = Entry(TEAM, 42, "Arsenal", "England")
     same = [entry for entry in with_listed([known], plain_words("arsenal")) if entry.country == "England"]
-    assert same == [known]
+    assert [entry.name for entry in same] == ["Arsenal", "Arsenal W"]
+    assert same[0] == known
 
 
 @pytest.mark.parametrize(

@@ -103,12 +103,25 @@ def test_women_youth_and_reserves_are_sections_of_a_club(team: str, expected: Se
         ("Ipswich Town", "England", {"Ipswich", "Ipswich Town", "ITFC"}),
         ("Arsenal W", "England", {"Arsenal", "Arsenal Women"}),
         ("Atlético MG", "Brazil", {"Atlético MG"}),
+        ("Bodo/Glimt", "Norway", {"Bodo Glimt", "Bodo", "Glimt"}),
+        ("Rangers U21", "Scotland", {"Rangers", "Rangers U21"}),
+        ("Germany U21 W", "", {"Germany", "Germany U21 Women"}),
     ],
 )
 def test_a_team_that_no_catalogue_has_is_called_by_parts_of_its_name(
     team: str, country: str, expected: set[str]
 ) -> None:
     assert expected <= set(derive_aliases(team, country))
+
+
+def test_initials_are_those_of_the_first_team() -> None:
+    assert "AFC" in derive_aliases("Arsenal", "England")
+    assert not {"AFC"} & {*derive_aliases("Arsenal W", "England"), *derive_aliases("Arsenal U21", "England")}
+
+
+def test_names_that_everybody_uses_are_kept_although_they_fit_other_clubs() -> None:
+    known = [KnownName("OM", proven=True), KnownName("VfB"), KnownName("Sporting", proven=True)]
+    assert rank_aliases("Marseille", known) == ("Marseille", "OM", "Sporting")
 
 
 @pytest.mark.parametrize("team", ["Manchester United", "Real Madrid", "West Ham United", "Atlético MG", "Sporting CP"])

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.database import Database
-from pressbox.footy.adapters.aliases.club_list import ClubList
+from pressbox.footy.adapters.aliases.club_list import club_list
 from pressbox.footy.adapters.name_search import has_word
 from pressbox.footy.adapters.rows import DirectoryRow, DirectorySearchRow, TeamRow
 from pressbox.footy.domain.directory import Entry, plain_words, searched_text
@@ -118,11 +118,6 @@ def find_listed(kind: FollowKind, number: int) -> Entry | None:
     if kind is FollowKind.TEAM:
         return club_list().load_entry(number) if number < 0 else None
     return next((entry for entry in listed_leagues() if entry.id == number), None)
-
-
-@cache
-def club_list() -> ClubList:
-    return ClubList()
 
 
 @cache

@@ -13,7 +13,8 @@ from pressbox.core.db.database import Database
 from pressbox.core.errors import NotFoundError
 from pressbox.core.logs import get_logger
 from pressbox.core.notices.follows import FOLLOW_CHANGED, list_subjects, rename_subject
-from pressbox.footy.adapters.directory import club_list, find_listed
+from pressbox.footy.adapters.aliases.club_list import club_list
+from pressbox.footy.adapters.directory import find_listed
 from pressbox.footy.adapters.name_search import team_has_word
 from pressbox.footy.adapters.rows import DirectoryRow, FixtureRow, FollowRow, TeamRow
 from pressbox.footy.domain.directory import Entry

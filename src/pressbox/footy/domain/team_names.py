@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pressbox.footy.domain.names import SHORTEST_PART, count_letters, fold, word_set
 
@@ -13,11 +13,15 @@ _MOST_ALIAS_WORDS = 4
 
 @dataclass(frozen=True)
 class KnownName:
-    """A name of a team from a catalogue. `main` is its label, as opposed to an alias."""
+    """A name of a team from a catalogue. `main` is its label, as opposed to an alias.
+
+    `proven` names are those of which we know that fans use them, even where they fit other clubs too (OM, VfB, River).
+    """
 
     text: str
     language: str = "en"
     main: bool = False
+    proven: bool = False
 
 
 def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASES) -> tuple[str, ...]:
@@ -28,9 +32,10 @@ def rank_aliases(team: str, known: Iterable[KnownName], limit: int = MOST_ALIASE
     own = strip_legal_form(" ".join(team.split()))
     counted: dict[str, tuple[str, int]] = {}
     for candidate in known:
-        text = strip_legal_form(" ".join(candidate.text.split()))
+        # Nobody types a stroke inside a name: Bodø Glimt.
+        text = strip_legal_form(" ".join(candidate.text.replace("/", " ").split()))
         key = _key(text)
-        if _is_usable(text) and key != _key(own):
+        if (candidate.proven or _is_usable(text)) and key != _key(own):
             spelling, weight = counted.get(key, (text, 0))
             counted[key] = (spelling, weight + _weight(candidate, text))
     ranked = sorted(counted.items(), key=lambda item: (-item[1][1], len(item[1][0]), item[0]))
@@ -89,34 +94,48 @@ _SECTION = re.compile(
 
 @dataclass(frozen=True)
 class Section:
-    """The club a team belongs to, and whether it is its women's, youth or reserve team."""
+    """The club a team belongs to, and whether it is its women's team or, with a `mark`, a youth or reserve team."""
 
     club: str
     women: bool = False
     other: bool = False
+    mark: str = field(default="", compare=False)
+
+    @property
+    def is_first_team(self) -> bool:
+        return not self.women and not self.other
+
+    @property
+    def name(self) -> str:
+        """What people call the team: Chelsea Women, Germany U21."""
+        return " ".join(filter(None, (strip_legal_form(self.club), self.mark, "Women" if self.women else "")))
 
 
 def split_section(team: str) -> Section:
     """Tell “Chelsea W” from “Chelsea”, and “Barcelona B” from “Barcelona”."""
-    club, women, other = " ".join(team.split()), False, False
+    club, women, marks = " ".join(team.split()), False, list[str]()
     while match := _SECTION.search(club):
-        women, other = women or bool(match["women"]), other or bool(match["other"])
+        women = women or bool(match["women"])
+        if match["other"]:
+            marks.insert(0, match["other"])
         club = club[: match.start()].rstrip()
-    return Section(club, women, other)
+    return Section(club, women, bool(marks), " ".join(marks))
 
 
 def derive_aliases(team: str, country: str = "", limit: int = MOST_ALIASES) -> tuple[str, ...]:
     """What people may call a team that no catalogue has, made from its name alone."""
     section = split_section(team)
-    words = [word for word in section.club.split() if not _is_filler(word)]
+    spoken = section.club.replace("/", " ").split()
+    words = [word for word in spoken if not _is_filler(word)]
     if all(fold(word).casefold() in _ANY_CLUB for word in words):
-        words = section.club.split()
+        words = spoken
     names = [" ".join(words), section.club]
-    if section.women:
-        names.insert(1, f"{' '.join(words)} Women")
+    if not section.is_first_team:
+        names.insert(1, section.name)
     if len(words) > 1:
         names += [word for word in words if _tells_a_club(word)]
-    if fold(country).casefold() in _BRITISH:
+    # LFC is the first team of Liverpool.
+    if fold(country).casefold() in _BRITISH and section.is_first_team:
         names += _british_initials(words)
     distinct = {_key(name): name for name in reversed(names) if name}
     return tuple(reversed(distinct.values()))[:limit]
@@ -166,7 +185,7 @@ def _is_usable(text: str) -> bool:
 def _weight(candidate: KnownName, text: str) -> int:
     english = candidate.language.partition("-")[0] in ("en", "mul")
     is_abbreviation = text.isupper() and len(text) <= 4
-    return 1 + 4 * candidate.main + 4 * english + 3 * (is_abbreviation and english)
+    return 1 + 4 * candidate.main + 4 * english + 3 * ((is_abbreviation or candidate.proven) and english)
 
 
 def strip_legal_form(text: str) -> str:

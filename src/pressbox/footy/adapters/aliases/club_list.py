@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import resources
 from zlib import crc32
 
 from pressbox.footy.adapters.aliases.countries import country_code, country_names, is_same_country, may_share_a_league
 from pressbox.footy.domain.directory import Entry, searched_text
 from pressbox.footy.domain.names import fold
-from pressbox.footy.domain.team_names import KnownName, rank_aliases, split_section, strip_legal_form
+from pressbox.footy.domain.team_names import KnownName, Section, rank_aliases, split_section, strip_legal_form
 from pressbox.footy.domain.views import FollowKind
 from pressbox.footy.ports.storage import Aliases, TeamName
 
@@ -18,12 +18,20 @@ SOURCE = "club list"
 WORLD = "world"
 # Our own list first: it has the abbreviations that people use.
 _FILES = ("teams.tsv", "clubs.tsv")
+# Behind a name that is kept although it would fit other clubs too.
+_PROVEN = "!"
 
 
 @dataclass(frozen=True)
 class _Club:
     country: str
     names: tuple[str, ...]
+    proven: frozenset[str] = frozenset()
+
+    @property
+    def known_names(self) -> Iterator[KnownName]:
+        for number, name in enumerate(self.names):
+            yield KnownName(name, main=number == 0, proven=name in self.proven)
 
     @property
     def id(self) -> int:
@@ -32,7 +40,9 @@ class _Club:
 
     @property
     def entry(self) -> Entry:
-        country = "" if self.country == WORLD else self.country.replace("-n-", "-and-").replace("-", " ").title()
+        country = "" if self.country == WORLD else self.country.replace("-n-", "-and-").replace("-", " ")
+        # USA is written as it is.
+        country = country.title() if country.islower() else country
         return Entry(
             FollowKind.TEAM, self.id, strip_legal_form(self.names[0]), country.replace(" And ", " and "), self.names[1:]
         )
@@ -43,14 +53,26 @@ class ClubList:
 
     async def find_aliases(self, team: TeamName) -> Aliases:
         section = split_section(team.name)
-        listed = [name for club in self._find(section.club, team.country) for name in club.names]
-        known = [KnownName(name, main=number == 0) for number, name in enumerate(listed)]
-        known += country_names(section.club) if not country_code(team.country) else ()
-        if not known:
-            return Aliases((), SOURCE)
-        if section.women:
-            known.append(KnownName(f"{section.club} Women", main=True))
-        return Aliases(rank_aliases(section.club, known), SOURCE)
+        clubs = self._find(section.club, team.country)
+        countries = country_names(section.club) if not country_code(team.country) else ()
+        if section.is_first_team:
+            known = [*(name for club in clubs for name in club.known_names), *countries]
+        else:
+            known = self._names_of_section(section, team, [*(next(club.known_names) for club in clubs), *countries])
+        return Aliases(rank_aliases(section.club, known) if known else (), SOURCE)
+
+    def find_proven(self, team: TeamName) -> list[KnownName]:
+        """Names that everybody uses, and that no rule would keep."""
+        return [name for club in self._find(team.name, team.country) for name in club.known_names if name.proven]
+
+    def _names_of_section(self, section: Section, team: TeamName, mains: Sequence[KnownName]) -> list[KnownName]:
+        """Its own names and those of the club proper; LFC and the Gunners are the first teams."""
+        listed = (name for club in self._find(team.name, team.country) for name in club.known_names)
+        # Nobody types the mark of football data: Chelsea W.
+        own = [name for name in listed if not name.text.endswith(" W")]
+        if not own and not mains:
+            return []
+        return [KnownName(section.name, main=True, proven=True), *own, *mains]
 
     def search(self, words: Sequence[str]) -> Sequence[Entry]:
         """Clubs and national teams that have all of these plain words in a name or the country."""
@@ -63,11 +85,9 @@ class ClubList:
         return next((entry for entry, _ in self._entries if entry.id == listed_id), None)
 
     def identify(self, team: TeamName) -> frozenset[int]:
-        """The ids under which this list has a team of API-Football; none for women's, youth and reserve teams."""
+        """The ids under which this list has a team of API-Football. Women, youth and reserves are not their club."""
         section = split_section(team.name)
-        if section.women or section.other:
-            return frozenset()
-        found = self._find(section.club, team.country)
+        found = self._find(section.club if section.is_first_team else team.name, team.country)
         return frozenset(club.id for club in (found if country_code(team.country) else found[:1]))
 
     @cached_property
@@ -105,6 +125,12 @@ class ClubList:
         return known
 
 
+@cache
+def club_list() -> ClubList:
+    """The one list of a process."""
+    return ClubList()
+
+
 def _of_one_country(clubs: Sequence[_Club]) -> list[_Club]:
     return [club for club in clubs if club.country == clubs[0].country]
 
@@ -129,5 +155,6 @@ def _read_clubs() -> Iterator[_Club]:
         for line in text.splitlines():
             country, name, aliases = line.split("\t")
             # Some lines of the extract carry its comments.
-            names = (each.partition(" #")[0].strip() for each in (name, *aliases.split("|")))
-            yield _Club(country, tuple(filter(None, names)))
+            names = [each.partition(" #")[0].strip() for each in (name, *aliases.split("|"))]
+            proven = frozenset(each.removesuffix(_PROVEN) for each in names if each.endswith(_PROVEN))
+            yield _Club(country, tuple(filter(None, (each.removesuffix(_PROVEN) for each in names))), proven)

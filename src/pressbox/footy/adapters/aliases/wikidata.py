@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from pydantic import Field
 
 from pressbox.core.http.client import GuardedClient
+from pressbox.footy.adapters.aliases.club_list import club_list
 from pressbox.footy.adapters.aliases.countries import country_code, country_names, may_share_a_league
 from pressbox.footy.adapters.sources.client import Clock, ModelT, SourceClient, SourceModel, utc_now
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceLoginError, SourceRefusedError
@@ -118,6 +119,8 @@ class Wikidata:
         entries = await self._load_entries(found) if found else {}
         chosen = choose_entry(section, team.country, [entries[entity] for entity in found if entity in entries])
         known = [*(chosen.names if chosen else ()), *_national_names(section, team.country)]
+        if known:
+            known += _own_names(section, team)
         return Aliases(rank_aliases(section.club, known) if known else (), NAME)
 
     async def _search_teams(self, name: str) -> list[str]:
@@ -190,6 +193,13 @@ def names_query(entities: Sequence[str]) -> str:
         'OPTIONAL { ?team (wdt:P31|wdt:P2094|wdt:P21)/rdfs:label ?kind . FILTER(LANG(?kind) = "en") } '
         f"FILTER(LANG(?name) IN ({languages})) }}"
     )
+
+
+def _own_names(section: Section, team: TeamName) -> list[KnownName]:
+    """What Wikidata does not have, or not as a name that is kept: OM, VfB, Chelsea Women."""
+    if section.is_first_team:
+        return club_list().find_proven(team)
+    return [KnownName(section.name, main=True, proven=True)]
 
 
 def _national_names(section: Section, country: str) -> tuple[KnownName, ...]:
