@@ -103,7 +103,7 @@ def clip_activities(resources: Resources, workflows: Workflows) -> tuple[Functio
     )
     # The canary of a source that bills would cost every hour: its searches for goals tell how it is.
     canaries = [source for source in sources if source.name not in BILLING]
-    aliases = AliasActivities(SqlTeamStore(database), alias_source(footy, resources.http))
+    aliases = AliasActivities(SqlTeamStore(database), alias_source(resources.settings, resources.http))
     search = SearchActivities(goals, candidates, sources, SqlSourceHealth(database), open_budget(database, footy))
     downloads = DownloadActivities(goals, candidates, downloader, videos, objects)
     ending = HandOverActivities(goals, candidates, objects, workflows)
@@ -159,7 +159,11 @@ def offline_judge() -> OfflineJudge:
     return OfflineJudge()
 
 
-def alias_source(settings: FootySettings, http: GuardedClient) -> AliasSource:
-    if settings.aliases is AliasKind.CLUBS:
+def alias_source(settings: Settings, http: GuardedClient) -> AliasSource:
+    """Wikidata refuses who cannot be written to: the public address stands in for a contact that nobody entered."""
+    footy = settings.group(FootySettings)
+    if footy.aliases is AliasKind.CLUBS:
         return ClubList()
-    return Wikidata(http, settings.wikidata_url, settings.wikidata_query_url)
+    contact = settings.http.contact or settings.web.public_url
+    introduction = settings.http.model_copy(update={"contact": contact}).introduction
+    return Wikidata(http, footy.wikidata_url, footy.wikidata_query_url, introduction=introduction)

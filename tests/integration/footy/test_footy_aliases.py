@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from pressbox.core.config import HttpSettings
+from pressbox.core.config import HttpSettings, Settings, WebSettings
 from pressbox.core.errors import PressboxError, TransientError
 from pressbox.core.http.client import GuardedClient
 from pressbox.demo.simulators.behaviour import Kind
@@ -13,6 +13,8 @@ from pressbox.footy.adapters.aliases.club_list import ClubList
 from pressbox.footy.adapters.aliases.wikidata import Wikidata
 from pressbox.footy.domain.errors import SourceBusyError, SourceError, SourceRefusedError
 from pressbox.footy.ports.storage import Aliases, TeamName
+from pressbox.footy.settings import FootySettings
+from pressbox.footy.wiring import alias_source
 
 LIVERPOOL = TeamName(40, "Liverpool", "England")
 TEAMS = (
@@ -87,6 +89,31 @@ async def test_women_without_an_entry_of_their_own_have_the_names_of_their_club(
     assert "FCB" in (await wikidata.find_aliases(TeamName(3, "Barcelona W", "Spain"))).names
 
 
+@pytest.mark.parametrize(
+    ("contact", "public_url", "answered"),
+    [
+        ("press@example.org", None, True),
+        (None, "https://press.example.org", True),
+        (None, None, False),
+    ],
+)
+async def test_wikidata_is_told_whom_to_write_to(
+    site: WikidataSite, contact: str | None, public_url: str | None, answered: bool
+) -> None:
+    site.mood = WikidataMood.NAMELESS
+    allowed = HttpSettings(allow=(f"127.0.0.1:{site.port}",), contact=contact)
+    settings = Settings(http=allowed, web=WebSettings(public_url=public_url)).with_group(
+        FootySettings(wikidata_url=site.url, wikidata_query_url=site.query_url)
+    )
+    async with GuardedClient(settings.http) as http:
+        asking = alias_source(settings, http).find_aliases(LIVERPOOL)
+        if answered:
+            assert "LFC" in (await asking).names
+        else:
+            with pytest.raises(SourceRefusedError):
+                await asking
+
+
 async def test_an_unknown_team_has_no_names_and_the_source_says_so(wikidata: Wikidata) -> None:
     assert await wikidata.find_aliases(TeamName(1, "Nowhere Wanderers")) == Aliases((), "wikidata")
 
@@ -107,7 +134,7 @@ async def test_an_outage_is_never_no_names(site: WikidataSite, wikidata: Wikidat
         (WikidataMood.HTML, SourceError, "page instead of data"),
         (WikidataMood.LIMITED, SourceBusyError, "pause of 9 s"),
         (WikidataMood.HALF, SourceError, "incomplete"),
-        (WikidataMood.NAMELESS, SourceRefusedError, "PRESSBOX_HTTP_CONTACT"),
+        (WikidataMood.NAMELESS, SourceRefusedError, "contact in the settings"),
     ],
 )
 async def test_each_refusal_is_an_error_and_never_a_team_without_names(

@@ -27,7 +27,7 @@ class WikidataTeam(Contract):
 class WikidataMood(StrEnum):
     """GOOD: as documented. BROKEN and LAGGED: status 200 with an error inside. HTML: a page instead of data. LIMITED:
     too many requests, as a page. HALF: a query that takes too long ends in the middle of its answer. NAMELESS: who
-    does not say who asks is refused.
+    does not say whom to write to is refused.
     """
 
     GOOD = "good"
@@ -73,7 +73,8 @@ class WikidataSite(HttpService):
         return "query" if request.path == "/sparql" else "search"
 
     async def answer(self, request: Request) -> Answer:
-        if self.mood in _MOODS:
+        named = any(sign in request.headers.get("user-agent", "") for sign in ("@", "://"))
+        if self.mood in _MOODS and not (self.mood is WikidataMood.NAMELESS and named):
             return _MOODS[self.mood]
         match request.path:
             case "/w/api.php":

@@ -29,7 +29,7 @@ _KINDS = ("Q476028", "Q103229495", "Q51481377", "Q6979593", "Q135408445", "Q2390
 _ENTITY = re.compile(r"Q[1-9][0-9]*")
 _BUSY = frozenset({"maxlag", "ratelimited", "readonly"})
 BUSY_PAUSE = timedelta(seconds=10)
-NO_CONTACT = "refuses our requests (403). Set PRESSBOX_HTTP_CONTACT, so that its operators know whom to write to."
+NO_CONTACT = "refuses our requests (403). Enter a contact in the settings, so that its operators know whom to write to."
 # Reserves, youth and women have names like those of the first team, and goals of their own.
 _WOMEN = re.compile(r"\b(women|women's|ladies|femenin[oai]|feminin[oae]s?|frauen|femminile)\b")
 _OTHER_TEAM = re.compile(r"\b(ii|iii|b|u-?\d\d|under-?\d\d|reserves?|youth|academy)\b")
@@ -108,10 +108,15 @@ class Entry:
 
 
 class Wikidata:
-    def __init__(self, http: GuardedClient, search_url: str, query_url: str, clock: Clock = utc_now) -> None:
+    """`introduction` says who asks, as its rules demand; empty: as every request does."""
+
+    def __init__(
+        self, http: GuardedClient, search_url: str, query_url: str, clock: Clock = utc_now, introduction: str = ""
+    ) -> None:
         self._client = SourceClient(NAME, http, clock)
         self._search_url = f"{search_url.rstrip('/')}/w/api.php"
         self._query_url = query_url
+        self._introduction = {"User-Agent": introduction} if introduction else {}
 
     async def find_aliases(self, team: TeamName) -> Aliases:
         section = split_section(team.name)
@@ -155,7 +160,7 @@ class Wikidata:
 
     async def _get(self, url: str, shape: type[ModelT], headers: Mapping[str, str] | None = None) -> ModelT:
         try:
-            return await self._client.get(url, shape, headers=headers)
+            return await self._client.get(url, shape, headers={**self._introduction, **(headers or {})})
         except SourceLoginError as error:
             # There is no login here: it refuses programs that do not say whom to write to.
             raise SourceRefusedError(f"{NAME}: {NO_CONTACT}") from error
