@@ -60,8 +60,32 @@ def test_a_clock_that_moved_is_searched_again() -> None:
 
 def test_a_clock_that_is_surer_in_a_mirror_is_no_clock() -> None:
     reader = ScriptedReader({CORNER: [Line("15:51", BOX)], EDGES: [Line("15:51", BOX)]}, ["15:51"] * 3)
-    mirrored = np.tile(np.linspace(0, 255, 640).astype(np.uint8)[None, :, None], (360, 1, 3))
-    assert ScorebugReader(reader).read([mirrored]) == [NOTHING]
+    assert ScorebugReader(reader).read([gradient(60, 255)]) == [NOTHING]
+
+
+class MirroredReader(ScriptedReader):
+    """Reads texts only where the left half of the picture is the brighter one."""
+
+    def lines(self, picture: Picture) -> Sequence[Line]:
+        found = super().lines(picture)
+        return found if self.certainty(picture) else [Line("", line.box) for line in found]
+
+
+def gradient(begin: int, end: int) -> Picture:
+    return np.tile(np.linspace(begin, end, 640).astype(np.uint8)[None, :, None], (360, 1, 3))
+
+
+def test_a_mirrored_clip_is_read_in_a_mirror() -> None:
+    places: dict[tuple[int, int], Sequence[Line]] = {CORNER: [Line("67:12", BOX)], WHOLE: [Line("67:12", BOX)]}
+    reader = MirroredReader(places, ["67:12", "67:18", "67:18"])
+    clip = [gradient(60, 255), gradient(60, 255)]
+    assert ScorebugReader(reader).read(clip) == [ScorebugTexts("67:12"), ScorebugTexts("67:18")]
+
+
+def test_a_clip_that_is_not_mirrored_is_searched_once() -> None:
+    reader = MirroredReader({WHOLE: [Line("PRESSBOX", BOX)]}, [])
+    assert ScorebugReader(reader).read([gradient(255, 60)]) == [NOTHING]
+    assert reader.searched == [CORNER, EDGES, WHOLE]
 
 
 def test_what_reads_differently_a_second_time_is_no_clock() -> None:

@@ -2,7 +2,8 @@
 
 It looks into the usual corner first, which costs a quarter of the whole picture; then along the edges where other
 broadcasts put the clock; then, once per clip, everywhere. Whatever was found is read again in another size, and the
-two readings must agree: a wrong minute is worse than none.
+two readings must agree: a wrong minute is worse than none. Copies are mirrored to hide what they are: a clip whose
+texts are surer in a mirror is read there.
 """
 
 from collections.abc import Sequence
@@ -28,10 +29,17 @@ _UPPER_EDGE, _LOWER_EDGE = 0.18, 0.74
 _WHOLE_SCALE = 0.75
 _LETTER_HEIGHT = 48
 _LEAST_SCORE = 0.6
+# So much surer the longest lines of a picture are in a mirror, on average, when it is the picture that is mirrored.
+_SURELY_MIRRORED = 0.15
+_MOST_LINES_IN_A_MIRROR = 4
+# A single digit looks alike on both sides; a word is wider than it is high.
+_WIDTH_OF_A_WORD = 1.8
 _PARAMETERS = {
     "Det.limit_type": "max",
     "Det.limit_side_len": _LONGEST_SIDE,
     "Global.use_cls": False,
+    # Mirrored texts are hardly read, but they have a place.
+    "Global.text_score": 0.0,
     "Global.log_level": "error",
     "EngineConfig.onnxruntime.intra_op_num_threads": 1,
     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
@@ -40,7 +48,7 @@ _PARAMETERS = {
 
 @dataclass(frozen=True)
 class Line:
-    """A line of text and its box in the picture: left, top, right, bottom."""
+    """A line of text and its box in the picture: left, top, right, bottom. The text is empty when it is not sure."""
 
     text: str
     box: Box
@@ -86,9 +94,8 @@ class RapidReader:
         if texts is None or boxes is None or scores is None:
             return []
         return [
-            Line(str(text), _bounds(np.asarray(box)))
+            Line(str(text) if score >= _LEAST_SCORE else "", _bounds(np.asarray(box)))
             for text, box, score in zip(texts, boxes, scores, strict=True)
-            if score >= _LEAST_SCORE
         ]
 
     def text(self, picture: Picture) -> str:
@@ -110,14 +117,21 @@ class ScorebugReader:
     def read(self, pictures: Sequence[Picture]) -> list[ScorebugTexts]:
         """Read the clock of each picture of one clip, in order; texts are empty where none can be read."""
         sized = [_resize(_crop_borders(picture)) for picture in pictures]
-        found: list[ClockFinding] = []
-        for picture in sized:
-            known = next((earlier for earlier in reversed(found) if earlier.has_clock), None)
-            found.append(self._read_again(picture, known) or self._search(picture))
+        found = self._read_upright(sized)
         if sized and not any(one.has_clock for one in found):
             middle = len(sized) // 2
-            found[middle] = self._search_everywhere(sized[middle])
+            lines = self._find_everywhere(sized[middle])
+            found[middle] = self._confirm(sized[middle], lines)
+            if not found[middle].has_clock and self._are_mirrored(sized[middle], lines):
+                found = self._read_upright([_mirror(picture) for picture in sized])
         return [one.texts for one in found]
+
+    def _read_upright(self, pictures: Sequence[Picture]) -> list[ClockFinding]:
+        found: list[ClockFinding] = []
+        for picture in pictures:
+            known = next((earlier for earlier in reversed(found) if earlier.has_clock), None)
+            found.append(self._read_again(picture, known) or self._search(picture))
+        return found
 
     def _search(self, picture: Picture) -> ClockFinding:
         height, width = picture.shape[:2]
@@ -132,11 +146,11 @@ class ScorebugReader:
         wider = self._confirm(picture, lines)
         return wider if wider.has_clock else found
 
-    def _search_everywhere(self, picture: Picture) -> ClockFinding:
+    def _find_everywhere(self, picture: Picture) -> Sequence[Line]:
         """Read the whole picture, made smaller: the last and most expensive resort."""
         size = (round(picture.shape[1] * _WHOLE_SCALE), round(picture.shape[0] * _WHOLE_SCALE))
         small = np.asarray(cv2.resize(picture, size, interpolation=cv2.INTER_AREA), dtype=np.uint8)
-        return self._confirm(picture, [_enlarge(line, 1 / _WHOLE_SCALE) for line in self._reader.lines(small)])
+        return [_enlarge(line, 1 / _WHOLE_SCALE) for line in self._reader.lines(small)]
 
     def _read_again(self, picture: Picture, known: ClockFinding | None) -> ClockFinding | None:
         """Run the recogniser alone, where the clock was in the frame before."""
@@ -156,19 +170,21 @@ class ScorebugReader:
             line for line in lines if find_clock([other.text for other in lines if other is not line]) != texts
         )
         second = find_clock([self._reader.text(_cut(picture, line.box, wider=True)) for line in used])
-        if _minutes(_times(second)) != _minutes(times) or self._is_mirrored(picture, used):
+        # Digits in a mirror still look like digits, so that a mirrored clock shows another time.
+        if _minutes(_times(second)) != _minutes(times) or self._gain_in_mirror(picture, used) > 0:
             return ClockFinding(ScorebugTexts())
         return ClockFinding(texts, used)
 
-    def _is_mirrored(self, picture: Picture, lines: Sequence[Line]) -> bool:
-        """Whether the clock is surer when read in a mirror: copies are mirrored to hide what they are.
+    def _are_mirrored(self, picture: Picture, lines: Sequence[Line]) -> bool:
+        words = [line for line in lines if _width(line) >= _WIDTH_OF_A_WORD * _height(line)]
+        longest = sorted(words, key=_width, reverse=True)[:_MOST_LINES_IN_A_MIRROR]
+        return bool(longest) and self._gain_in_mirror(picture, longest) >= _SURELY_MIRRORED
 
-        Digits in a mirror still look like digits, so that a mirrored clock shows another time.
-        """
+    def _gain_in_mirror(self, picture: Picture, lines: Sequence[Line]) -> float:
+        """How much surer these lines are when they are read in a mirror, on average."""
         strips = [_cut(picture, line.box, wider=True) for line in lines]
-        seen = sum(self._reader.certainty(strip) for strip in strips)
-        mirrored = sum(self._reader.certainty(np.ascontiguousarray(strip[:, ::-1])) for strip in strips)
-        return mirrored > seen
+        gains = [self._reader.certainty(_mirror(strip)) - self._reader.certainty(strip) for strip in strips]
+        return sum(gains) / max(1, len(gains))
 
 
 def _times(texts: ScorebugTexts) -> tuple[MatchTime, ...]:
@@ -177,6 +193,18 @@ def _times(texts: ScorebugTexts) -> tuple[MatchTime, ...]:
 
 def _minutes(times: Sequence[MatchTime]) -> list[int]:
     return [time.minute for time in times]
+
+
+def _mirror(picture: Picture) -> Picture:
+    return np.ascontiguousarray(picture[:, ::-1])
+
+
+def _width(line: Line) -> int:
+    return line.box[2] - line.box[0]
+
+
+def _height(line: Line) -> int:
+    return line.box[3] - line.box[1]
 
 
 def _crop_borders(picture: Picture) -> Picture:
