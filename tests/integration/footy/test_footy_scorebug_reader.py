@@ -104,6 +104,22 @@ def test_a_clock_anywhere_else_is_found_in_the_whole_picture() -> None:
     assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("67:12")]
 
 
+def test_numbers_of_players_make_no_score_beside_a_time_of_day() -> None:
+    shirts = [Line("20", (300, 300, 320, 320)), Line("29", (500, 350, 520, 370))]
+    reader = ScriptedReader({WHOLE: [Line("20:00", BOX), *shirts]}, [])
+    assert ScorebugReader(reader).read(pictures(1)) == [NOTHING]
+    beside = [Line("18", (200, 30, 220, 46)), Line("10", (240, 30, 260, 54))]
+    assert ScorebugReader(ScriptedReader({WHOLE: [Line("20:00", BOX), *beside]}, [])).read(pictures(1)) == [NOTHING]
+    score = [Line("2", (200, 30, 220, 60)), Line("0", (240, 30, 260, 60))]
+    reader = ScriptedReader({WHOLE: [Line("20:00", BOX), *score]}, ["20:00", "2", "0"])
+    assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("20:00")]
+
+
+def test_what_is_announced_elsewhere_does_not_hide_the_clock() -> None:
+    reader = ScriptedReader({WHOLE: [Line("67:12", BOX), Line("+4", (300, 400, 360, 440))]}, ["67:12"])
+    assert ScorebugReader(reader).read(pictures(1)) == [ScorebugTexts("67:12")]
+
+
 def test_a_clock_at_the_lower_edge_is_checked_where_it_is_in_the_whole_picture() -> None:
     below = Line("67:12", (100, 200, 180, 230))
     reader = ScriptedReader({EDGES: [below]}, ["67:12"])

@@ -29,6 +29,9 @@ _UPPER_EDGE, _LOWER_EDGE = 0.18, 0.74
 _WHOLE_SCALE = 0.75
 _LETTER_HEIGHT = 48
 _LEAST_SCORE = 0.6
+# The rows of a scorebug, in heights of its letters, and how much smaller some of them are. Numbers on shirts are
+# further away or smaller.
+_MOST_ROWS, _LEAST_HEIGHT = 6, 0.6
 # So much surer the longest lines of a picture are in a mirror, on average, when it is the picture that is mirrored.
 _SURELY_MIRRORED = 0.15
 _MOST_LINES_IN_A_MIRROR = 4
@@ -169,6 +172,11 @@ class ScorebugReader:
         used = tuple(
             line for line in lines if find_clock([other.text for other in lines if other is not line]) != texts
         )
+        if not _are_together(used):
+            # 20:00 is a clock beside a score, and no clock if the score is two numbers of players.
+            parts = ([other for other in lines if _are_together((line, other))] for line in used)
+            found = (self._confirm(picture, part) for part in parts if len(part) < len(lines))
+            return next((one for one in found if one.has_clock), ClockFinding(ScorebugTexts()))
         second = find_clock([self._reader.text(_cut(picture, line.box, wider=True)) for line in used])
         # Digits in a mirror still look like digits, so that a mirrored clock shows another time.
         if _minutes(_times(second)) != _minutes(times) or self._gain_in_mirror(picture, used) > 0:
@@ -197,6 +205,13 @@ def _minutes(times: Sequence[MatchTime]) -> list[int]:
 
 def _mirror(picture: Picture) -> Picture:
     return np.ascontiguousarray(picture[:, ::-1])
+
+
+def _are_together(lines: Sequence[Line]) -> bool:
+    """Whether they can be parts of one scorebug, which may have several rows."""
+    heights = [_height(line) for line in lines]
+    span = max(line.box[3] for line in lines) - min(line.box[1] for line in lines)
+    return span <= _MOST_ROWS * max(heights) and min(heights) >= _LEAST_HEIGHT * max(heights)
 
 
 def _width(line: Line) -> int:
