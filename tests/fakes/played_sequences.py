@@ -17,6 +17,8 @@ Row = dict[str, Any]
 HOME, AWAY = 40, 42
 KICKOFF = "2026-10-03T14:00:00+00:00"
 POLLS = 30
+# The first poll after the end.
+WHISTLE = POLLS - 4
 # The number of a row that is about no goal at all.
 NO_GOAL = -1
 
@@ -131,7 +133,7 @@ def show(scene: Scene, poll: int) -> View:
         if poll >= scene.shoot_out + 12:
             view.status, view.penalties = "PEN", {HOME: 6, AWAY: 5}
         view.rows += [kick(side, number) for side, count in view.penalties.items() for number in range(count)]
-    elif poll >= POLLS - 4:
+    elif poll >= WHISTLE:
         view.status, view.elapsed, view.extra = "FT", 90, None
     return view
 
@@ -316,6 +318,11 @@ def _over(view: View, scene: Scene, number: int) -> None:
         view.status, view.elapsed, view.extra = "FT", 90, None
 
 
+def _name_after_the_whistle(view: View, scene: Scene, number: int) -> None:
+    if view.poll <= WHISTLE:
+        _set(player={"id": None, "name": None})(view, scene, number)
+
+
 def _other_side(view: View, scene: Scene, number: int) -> None:
     goal = scene.goals[number]
     other = AWAY if goal.side == HOME else HOME
@@ -359,6 +366,9 @@ FAULTS = (
     Fault("over before extra time", 6, 10, _over),
     Fault("on the other side at first", 0, 3, _other_side),
     Fault("kicks in the score", 0, POLLS, _count_kicks),
+    Fault("kicks in the score and nowhere else", 0, POLLS, _count_unknown_kicks),
+    Fault("over for five minutes", 1, 12, _over),
+    Fault("named after the whistle", 0, POLLS, _name_after_the_whistle),
 )
 
 

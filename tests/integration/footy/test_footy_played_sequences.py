@@ -16,6 +16,7 @@ from pressbox.footy.activities.poll import PollActivities
 from pressbox.footy.adapters.rows import GoalRow
 from pressbox.footy.contracts.ingest import RunReference
 from pressbox.footy.domain.fixture_parser import parse_fixture
+from pressbox.footy.domain.goals import SearchEnd
 from pressbox.footy.ports.outside import LiveAnswer
 from tests.fakes.footy import FakeBudget, FakePace
 from tests.fakes.played_sequences import POLLS, Played, PlayedGoal, Raw, list_sequences
@@ -71,6 +72,7 @@ class Season:
         await self.world.polls.register_run(run.run_id, self.world.policy, self.world.now)
         await ActivityEnvironment().run(self.poll.fetch_active_fixtures, run)
         await ActivityEnvironment().run(self.comparison.store_and_compare, run)
+        await ActivityEnvironment().run(self.comparison.sync_fixture_metadata, run)
         more = True
         while more:
             found = await ActivityEnvironment().run(self.comparison.process_fixture_events, run)
@@ -78,6 +80,9 @@ class Season:
             for each in found.goals:
                 self.searched[each.fixture_id] += 1
                 await self.world.goals.set_monitor_complete(each.event_id, f"twitter-{each.event_id}", self.world.now)
+                # Nothing is found, so that nothing but the rules of its end keeps a match from the archive.
+                await self.world.goals.end_search(each.event_id, SearchEnd.EXHAUSTED, self.world.now)
+        await ActivityEnvironment().run(self.comparison.complete_fixture_if_ready, run)
 
     async def check(self, number: int) -> None:
         confirmed: dict[int, list[GoalRow]] = defaultdict(list)
