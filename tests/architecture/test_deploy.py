@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from importlib.metadata import version
 from ipaddress import ip_address, ip_network
 from itertools import takewhile
 from pathlib import Path
@@ -29,7 +30,6 @@ from pressbox.core.environment import load_settings, unknown_variables, variable
 from pressbox.core.measures import READABLE, declared_measures
 from pressbox.entry.cli import cli
 from pressbox.entry.manifests import APPLICATIONS, settings_groups
-from pressbox.entry.version import VERSION
 from tests.architecture.kustomize import Node, render
 from tests.architecture.source import ROOT
 
@@ -41,8 +41,8 @@ FOREIGN = {"ScaledObject", "PodMonitor"}
 SCRIPTS = sorted(DEPLOY.rglob("*.sh"))
 WRITTEN = ("Dockerfile", "*.yaml", "*.env", "*.template", "*.sh", "*.md", "*.py")
 QUEUES = {queue.name for manifest in APPLICATIONS for queue in manifest.queues}
-IMAGE = f"pressbox:{VERSION}"
-REGISTRY_IMAGE = f"registry.example.org/pressbox:{VERSION}"
+IMAGE = f"pressbox:{version('pressbox')}"
+REGISTRY_IMAGE = f"registry.example.org/{IMAGE}"
 LIVENESS = {"initialDelaySeconds": 30, "periodSeconds": 30, "timeoutSeconds": 10, "failureThreshold": 3}
 READINESS = {"initialDelaySeconds": 10, "periodSeconds": 10, "timeoutSeconds": 5, "failureThreshold": 3}
 

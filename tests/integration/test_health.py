@@ -18,6 +18,7 @@ from pressbox.core.config import Settings, TemporalSettings
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
 from pressbox.core.health import HealthState, PartHealth, check_parts, home_space, worst
+from pressbox.core.release import release
 from pressbox.core.temporal import schedules
 from pressbox.core.temporal.client import connect
 from pressbox.embedded.ports import free_port
@@ -108,6 +109,16 @@ async def test_old_tables_are_a_failure_that_asks_to_migrate(resources: Resource
     part = (await judged(resources))["database"]
     assert part.state is HealthState.FAILED
     assert part.fix == "Run `pressbox migrate`."
+
+
+async def test_tables_of_a_newer_program_are_not_to_be_migrated(resources: Resources) -> None:
+    async with resources.database.unit_of_work() as work:
+        await work.session.execute(text("UPDATE core.alembic_version SET version_num = '9999'"))
+        await work.session.execute(text("COMMENT ON TABLE core.alembic_version IS 'oldest code: 9999'"))
+    part = (await judged(resources))["database"]
+    assert part.state is HealthState.FAILED
+    assert f"A newer Pressbox ({release()}) has brought the tables to version 9999" in part.detail
+    assert part.fix == "Start that newer one again, or restore the backup made before the upgrade."
 
 
 async def test_parts_that_are_away_are_failures_without_secrets(resources: Resources, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from temporalio.api.workflowservice.v1 import (
 from temporalio.client import Client
 
 from pressbox.core.app import AppManifest, Resources
-from pressbox.core.db.versions import current, head, judge_tables, knows, oldest_code
+from pressbox.core.db.versions import NO_RELEASE, current, head, judge_tables, knows, oldest_code, writing_release
 from pressbox.core.errors import PressboxError, shorten
 from pressbox.core.logs import get_logger, redact
 from pressbox.core.temporal.client import translate_rpc_errors
@@ -127,12 +127,19 @@ async def _database(resources: Resources) -> PartHealth:
         version, since = (await work.session.execute(statement)).one()
         milliseconds = (time.monotonic() - began) * 1000
         connection = await work.session.connection()
-        found, oldest = await connection.run_sync(lambda plain: (current(plain), oldest_code(plain)))
+        found, oldest, writer = await connection.run_sync(
+            lambda plain: (current(plain), oldest_code(plain), writing_release(plain))
+        )
     needed = await asyncio.to_thread(head)
     if await asyncio.to_thread(judge_tables, found, oldest) is not None:
         detail = f"The tables have version {found or 'none'}; this program needs {needed}."
-        older = found is None or await asyncio.to_thread(knows, found)
-        fix = "Run `pressbox migrate`." if older else "Install the newer release, or restore a backup."
+        fix = "Run `pressbox migrate`."
+        if found is not None and not await asyncio.to_thread(knows, found):
+            detail = (
+                f"A newer Pressbox ({writer or NO_RELEASE}) has brought the tables to version {found}; "
+                f"this program knows {needed} at most."
+            )
+            fix = "Start that newer one again, or restore the backup made before the upgrade."
         return PartHealth("database", HealthState.FAILED, detail, fix, version, since)
     detail = f"PostgreSQL answered in {milliseconds:.0f} ms; tables at version {found}."
     return PartHealth("database", HealthState.OK, detail, version=version, since=since)

@@ -118,7 +118,7 @@ def _require_known_version(manifest: ArchiveManifest, ours: str) -> None:
     if manifest.database_revision and not knows(manifest.database_revision):
         raise PermanentError(
             f"The backup's database has version {manifest.database_revision}, which this Pressbox does not know yet. "
-            "Install the version that wrote it or a newer one, then restore. Nothing was changed."
+            f"Install {manifest.product_version}, which wrote it, or a newer one, then restore. Nothing was changed."
         )
 
 
@@ -146,7 +146,7 @@ def _require_key(settings: Settings, home: Home, manifest: ArchiveManifest, unpa
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".") if part.isdigit())
+    return tuple(int(part) for part in version.partition("+")[0].split(".") if part.isdigit())
 
 
 def _build_database(settings: Settings, home: Home, staging: Path, unpacked: Path) -> Iterator[Swap]:

@@ -73,9 +73,9 @@ class Program(TyperGroup):
 
 def show_version(wanted: bool) -> None:
     if wanted:
-        from pressbox.entry.version import VERSION
+        from pressbox.core.release import release
 
-        typer.echo(f"pressbox {VERSION}")
+        typer.echo(f"pressbox {release()}")
         raise typer.Exit
 
 

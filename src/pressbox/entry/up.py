@@ -11,12 +11,12 @@ import typer
 from pressbox.core.collection import collect_rarely
 from pressbox.core.config import Settings
 from pressbox.core.logs import redact
+from pressbox.core.release import release
 from pressbox.embedded.announcement import announcement
 from pressbox.embedded.home import Endpoints, Home
 from pressbox.embedded.log_follower import LogFollower
 from pressbox.embedded.supervisor import Running, Steps, Supervisor
 from pressbox.entry.preparation import Preparation
-from pressbox.entry.version import VERSION
 
 PARTS = ("postgres", "temporal", "worker", "web")
 
@@ -45,7 +45,7 @@ def _steps(settings: Settings, preparation: Preparation, *, as_json: bool) -> St
             # The password stays in the home; `database_url` here is for people and logs.
             typer.echo(endpoints.model_copy(update={"database_url": redact(endpoints.database_url)}).model_dump_json())
         else:
-            typer.echo(announcement(running, product=f"Pressbox {VERSION}", setup_link=link))
+            typer.echo(announcement(running, product=f"Pressbox {release()}", setup_link=link))
 
     return Steps(migrate=migrate, prepare=prepare, ready=ready)
 

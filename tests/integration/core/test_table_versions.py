@@ -8,8 +8,18 @@ from sqlalchemy import text
 
 from pressbox.core.db.database import Database
 from pressbox.core.db.migrate import OLDEST_CODE, upgrade
-from pressbox.core.db.versions import MIGRATIONS, head, judge_tables, knows, oldest_code, tables_problem
+from pressbox.core.db.versions import (
+    MIGRATIONS,
+    NO_RELEASE,
+    head,
+    judge_tables,
+    knows,
+    oldest_code,
+    tables_problem,
+    writing_release,
+)
 from pressbox.core.errors import PermanentError
+from pressbox.core.release import release
 
 NEWER = "9999"
 # Migrations up to this one were written before releases had to run side by side.
@@ -44,9 +54,18 @@ async def test_newer_tables_that_do_not_are_refused(database: Database, database
     await pretend(database, NEWER, oldest)
     problem = await tables_problem(database)
     assert problem is not None
-    assert "Install the newer release" in problem
-    with pytest.raises(PermanentError, match="Install the newer release"):
+    assert f"A newer Pressbox ({release()})" in problem
+    assert "Start that one, or restore the backup made before the upgrade" in problem
+    assert "migrate" not in problem
+    with pytest.raises(PermanentError, match="restore the backup made before the upgrade"):
         upgrade(database_url)
+
+
+async def test_the_release_that_migrated_is_named_where_it_is_known(database: Database) -> None:
+    async with database.engine.connect() as connection:
+        assert await connection.run_sync(writing_release) == release()
+    assert "(2.0+abc)" in (judge_tables(NEWER, NEWER, "2.0+abc") or "")
+    assert f"({NO_RELEASE})" in (judge_tables(NEWER, NEWER) or "")
 
 
 async def test_older_tables_want_a_migration(database: Database) -> None:

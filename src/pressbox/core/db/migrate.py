@@ -9,9 +9,20 @@ from alembic.config import Config
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.exc import OperationalError
 
-from pressbox.core.db.versions import MIGRATIONS, NOTE, current, head, judge_tables, knows, oldest_code
+from pressbox.core.db.versions import (
+    MIGRATIONS,
+    NOTE,
+    WRITER_NOTE,
+    current,
+    head,
+    judge_tables,
+    knows,
+    oldest_code,
+    writing_release,
+)
 from pressbox.core.errors import PermanentError, TransientError
 from pressbox.core.logs import get_logger
+from pressbox.core.release import release
 
 log = get_logger(__name__)
 
@@ -33,7 +44,7 @@ def upgrade(url: str) -> None:
             before = current(connection)
             connection.commit()
             if before is not None and not knows(before):
-                problem = judge_tables(before, oldest_code(connection))
+                problem = judge_tables(before, oldest_code(connection), writing_release(connection))
                 if problem is not None:
                     raise PermanentError(problem)
                 log.info("tables_are_newer", msg=f"The tables have the newer version {before}, and serve this one")
@@ -42,6 +53,9 @@ def upgrade(url: str) -> None:
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
             connection.execute(text(f"COMMENT ON TABLE core.alembic_version IS '{NOTE}{OLDEST_CODE}'"))
+            if before != head():
+                note = f"COMMENT ON COLUMN core.alembic_version.version_num IS '{WRITER_NOTE}{release()}'"
+                connection.execute(text(note))
             connection.commit()
             if before != head():
                 log.info("database_migrated", msg=f"Database migrated from {before or 'empty'} to {head()}")

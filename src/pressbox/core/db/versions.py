@@ -15,18 +15,26 @@ _NAMES = re.compile(r'^(revision|down_revision)\b[^=]*= "(\w+)"', re.MULTILINE)
 
 # A note on Alembic's own table, which every release can read.
 NOTE = "oldest code: "
+# One on its column, for people: which release to go back to.
+WRITER_NOTE = "migrated by Pressbox "
+NO_RELEASE = "which left no name"
 
 
 async def tables_problem(database: Database) -> str | None:
     """Why this code cannot work on the tables as they are; None if it can."""
     async with database.unit_of_work() as work:
         connection = await work.session.connection()
-        found, oldest = await connection.run_sync(lambda plain: (current(plain), oldest_code(plain)))
-    return await asyncio.to_thread(judge_tables, found, oldest)
+        found, oldest, writer = await connection.run_sync(
+            lambda plain: (current(plain), oldest_code(plain), writing_release(plain))
+        )
+    return await asyncio.to_thread(judge_tables, found, oldest, writer)
 
 
-def judge_tables(found: str | None, oldest: str | None) -> str | None:
-    """What is the matter with tables of this version, which serve code from `oldest` on; None if nothing is."""
+def judge_tables(found: str | None, oldest: str | None, writer: str | None = None) -> str | None:
+    """What is the matter with tables of this version, which serve code from `oldest` on; None if nothing is.
+
+    `writer` is the release that migrated them.
+    """
     needed = head()
     if found == needed:
         return None
@@ -36,8 +44,8 @@ def judge_tables(found: str | None, oldest: str | None) -> str | None:
     if oldest is not None and needed >= oldest:
         return None
     return (
-        f"The database has version {found}, which serves code from {oldest or 'its own version'} on; this code has "
-        f"{needed}. Install the newer release, or restore a backup."
+        f"A newer Pressbox ({writer or NO_RELEASE}) has brought the database to version {found}; this one knows "
+        f"{needed} at most. Start that one, or restore the backup made before the upgrade. Nothing was changed."
     )
 
 
@@ -45,6 +53,12 @@ def oldest_code(connection: Connection) -> str | None:
     """The oldest code that the tables say they serve."""
     note = connection.scalar(text("SELECT obj_description(to_regclass('core.alembic_version'), 'pg_class')"))
     return note.removeprefix(NOTE) if note and note.startswith(NOTE) else None
+
+
+def writing_release(connection: Connection) -> str | None:
+    """The release that migrated the tables last, as `pressbox --version` says it."""
+    note = connection.scalar(text("SELECT col_description(to_regclass('core.alembic_version'), 1)"))
+    return note.removeprefix(WRITER_NOTE) if note and note.startswith(WRITER_NOTE) else None
 
 
 def head() -> str:

@@ -5,7 +5,6 @@ that began it, and a run of the others goes on with the current version; see pin
 """
 
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from google.protobuf.field_mask_pb2 import FieldMask
 from temporalio.api.common.v1 import WorkflowExecution
@@ -29,6 +28,7 @@ from temporalio.worker.workflow_sandbox import SandboxedWorkflowRunner
 from pressbox.core.config import WorkerSettings
 from pressbox.core.errors import ConflictError
 from pressbox.core.logs import get_logger
+from pressbox.core.release import release
 from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.core.temporal.pinning import behaviour_of
 
@@ -54,7 +54,7 @@ def own_version(settings: WorkerSettings) -> WorkerDeploymentVersion | None:
     """The version of the workers of this program; None while versions are off."""
     if settings.deployment is None:
         return None
-    return WorkerDeploymentVersion(settings.deployment, settings.build_id or version("pressbox"))
+    return WorkerDeploymentVersion(settings.deployment, settings.build_id or release())
 
 
 def deployment_config(settings: WorkerSettings) -> WorkerDeploymentConfig | None:

@@ -108,8 +108,8 @@ def backup(
     ] = False,
 ) -> None:
     """Write database, objects and workflows into one file. It is read back, and works while Pressbox runs."""
+    from pressbox.core.release import release
     from pressbox.embedded.backup import write_backup
-    from pressbox.entry.version import VERSION
 
     if check:
         _check_backup(file)
@@ -119,7 +119,7 @@ def backup(
     if scratch and not scratch.is_dir():
         raise InvalidInputError(f"There is no folder {scratch}.", field="scratch")
     manifest = write_backup(
-        prepare_settings(), file, product_version=VERSION, with_secret_key=not without_secret_key, scratch=scratch
+        prepare_settings(), file, product_version=release(), with_secret_key=not without_secret_key, scratch=scratch
     )
     size = f"{file.stat().st_size / 1000:,.0f} kB"
     typer.echo(f"Wrote {file} ({size}) and read it back: {_contents(manifest)}.")
@@ -148,11 +148,11 @@ def restore(
     ] = False,
 ) -> None:
     """Bring everything back from a backup. Pressbox must not run meanwhile."""
+    from pressbox.core.release import release
     from pressbox.embedded.restore import restore_backup
-    from pressbox.entry.version import VERSION
 
     settings = prepare_settings()
-    manifest = restore_backup(settings, file, product_version=VERSION, force=force, with_other_key=with_other_key)
+    manifest = restore_backup(settings, file, product_version=release(), force=force, with_other_key=with_other_key)
     typer.echo(f"Restored {file}, made at {manifest.created:%Y-%m-%d %H:%M} UTC: {_contents(manifest)}.")
     for missing in manifest.not_included:
         typer.echo(f"It did not contain {missing}.")
