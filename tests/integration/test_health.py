@@ -121,6 +121,17 @@ async def test_tables_of_a_newer_program_are_not_to_be_migrated(resources: Resou
     assert part.fix == "Start that newer one again, or restore the backup made before the upgrade."
 
 
+@pytest.mark.usefixtures("declared")
+async def test_a_schedule_that_waits_for_a_wrong_time_is_a_failure(
+    resources: Resources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As if the clock had been ahead, and was put right again.
+    monkeypatch.setattr(schedules, "utc_now", lambda: utc_now() - timedelta(days=7))
+    part = (await judged(resources))["schedules"]
+    assert (part.state, part.detail) == (HealthState.FAILED, f"Their times are wrong: {SCHEDULE.id}.")
+    assert "If the clock was ahead once" in part.fix
+
+
 async def test_parts_that_are_away_are_failures_without_secrets(resources: Resources, tmp_path: Path) -> None:
     away = dataclasses.replace(
         resources,

@@ -37,6 +37,10 @@ LAG_WARNING = timedelta(minutes=1)
 LITTLE_SPACE_BYTES = 1_000_000_000
 NO_SPACE_BYTES = 200_000_000
 _SLOW_FIX = "It may only be slow: look again when the machine is less busy, before you change anything."
+_CLOCK_FIX = (
+    "Look at the clock of the machine and at `pressbox schedules list`. If the clock was ahead once, Temporal waits "
+    "until that time comes: correct it and restore a backup made before."
+)
 
 log = get_logger(__name__)
 
@@ -259,12 +263,16 @@ def _live_pollers(queue: DescribeTaskQueueResponse) -> frozenset[str]:
 async def _schedules(resources: Resources, manifests: Sequence[AppManifest]) -> PartHealth:
     views = await list_schedules(resources, manifests)
     missing = [view.id for view in views if not view.exists]
+    wrong = [view.id for view in views if view.problem]
     paused = [view.id for view in views if view.paused]
     if missing:
         detail = f"Declared but not in Temporal: {', '.join(missing)}."
         return PartHealth("schedules", HealthState.FAILED, detail, "Run `pressbox schedules apply`.")
+    if wrong:
+        detail = f"Their times are wrong: {', '.join(wrong)}."
+        return PartHealth("schedules", HealthState.FAILED, detail, _CLOCK_FIX)
     if paused:
-        detail = f"Paused: {', '.join(paused)}."
+        detail = f"These are paused: {', '.join(paused)}."
         fix = f"If that is no longer wanted: `pressbox schedules resume {paused[0]}`."
         return PartHealth("schedules", HealthState.WARNING, detail, fix)
     return PartHealth("schedules", HealthState.OK, f"{len(views)} declared, all present.")

@@ -186,4 +186,6 @@ def _lines(view: ScheduleView) -> list[str]:
         lines.append(f"  last {view.last_run:%Y-%m-%d %H:%M} UTC")
     if view.next_run:
         lines.append(f"  next {view.next_run:%Y-%m-%d %H:%M} UTC")
+    if view.problem:
+        lines.append(f"  {view.problem}")
     return lines

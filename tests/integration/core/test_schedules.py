@@ -5,11 +5,19 @@ from dataclasses import replace
 from datetime import UTC, timedelta
 
 import pytest
-from temporalio.client import ScheduleIntervalSpec, ScheduleSpec, ScheduleUpdate, ScheduleUpdateInput
+from temporalio.client import (
+    ScheduleDescription,
+    ScheduleHandle,
+    ScheduleIntervalSpec,
+    ScheduleSpec,
+    ScheduleUpdate,
+    ScheduleUpdateInput,
+)
+from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.app import AppManifest, Resources, ScheduleDeclaration
 from pressbox.core.contracts import Contract
-from pressbox.core.errors import InvalidInputError, NotFoundError
+from pressbox.core.errors import InvalidInputError, NotFoundError, TransientError
 from pressbox.core.temporal.schedules import (
     ScheduleOutcome,
     Times,
@@ -53,6 +61,23 @@ async def test_applying_twice_creates_once(resources: Resources, declaration: Sc
     seen = await view(resources, declaration)
     assert (seen.exists, seen.paused, seen.timetable) == (True, False, "every hour")
     assert seen.next_run is not None
+
+
+async def test_a_schedule_with_which_temporal_has_not_begun_stops_nothing(
+    resources: Resources, declaration: ScheduleDeclaration, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(handle: ScheduleHandle) -> ScheduleDescription:
+        raise RPCError("Workflow task is not scheduled yet.", RPCStatusCode.FAILED_PRECONDITION, b"")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ScheduleHandle, "describe", refuse)
+        seen = await view(resources, declaration)
+        assert seen.problem == f"Temporal has not begun with the schedule {declaration.id} yet."
+        assert await reconcile(resources, [declaration]) == {declaration.id: ScheduleOutcome.WAITING}
+        with pytest.raises(TransientError, match="has not begun"):
+            await set_times(resources, declaration, None)
+    assert await reconcile(resources, [declaration]) == {declaration.id: ScheduleOutcome.CREATED}
+    assert (await view(resources, declaration)).problem == ""
 
 
 async def test_a_pause_survives_a_changed_declaration(resources: Resources, declaration: ScheduleDeclaration) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any
 
 from sqlalchemy import delete, select
@@ -31,9 +32,10 @@ from temporalio.client import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from pressbox.core.app import AppManifest, Resources, ScheduleDeclaration
+from pressbox.core.clock import utc_now
 from pressbox.core.contracts import Contract
 from pressbox.core.db.database import Database
-from pressbox.core.errors import InvalidInputError
+from pressbox.core.errors import InvalidInputError, TransientError
 from pressbox.core.logs import get_logger
 from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.core.temporal.rows import ScheduleRow
@@ -43,6 +45,9 @@ log = get_logger(__name__)
 # Instead of a timetable that we applied: a person chose the times, or deleted the schedule.
 _BY_HAND = {"spec": "chosen by a person"}
 _DELETED = {"deleted": True}
+# A busy machine is late too, and clocks of two machines differ a little.
+_LATE = timedelta(minutes=10)
+_AHEAD = timedelta(minutes=1)
 
 
 class ScheduleOutcome(StrEnum):
@@ -50,6 +55,7 @@ class ScheduleOutcome(StrEnum):
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     KEPT = "kept"
+    WAITING = "waiting"
     DELETED = "deleted"
 
 
@@ -65,6 +71,12 @@ class ScheduleView(Contract):
     changed_by_user: bool = False
     last_run: datetime | None = None
     next_run: datetime | None = None
+    # Why it does not run as it should, for people.
+    problem: str = ""
+
+
+class ScheduleNotBegunError(TransientError):
+    """Temporal has a schedule, and has not looked at it yet."""
 
 
 def declared_schedules(resources: Resources, manifests: Iterable[AppManifest]) -> tuple[ScheduleDeclaration, ...]:
@@ -180,7 +192,12 @@ def _interval(every: timedelta) -> str:
 
 async def _apply(resources: Resources, declaration: ScheduleDeclaration, row: ScheduleRow | None) -> ScheduleOutcome:
     handle = resources.temporal.get_schedule_handle(declaration.id)
-    description = await _describe(resources.temporal, declaration.id)
+    try:
+        description = await _describe(resources.temporal, declaration.id)
+    except ScheduleNotBegunError as error:
+        # No reason to keep everything else from starting.
+        log.warning("schedule_not_begun", msg=error.message, schedule_id=declaration.id)
+        return ScheduleOutcome.WAITING
     if description is None:
         if row is not None and row.applied_spec == _DELETED:
             return ScheduleOutcome.KEPT
@@ -275,7 +292,12 @@ def is_resting(spec: ScheduleSpec, declaration: ScheduleDeclaration) -> bool:
 
 
 async def _remember(resources: Resources, declaration: ScheduleDeclaration, keep: dict[str, Any] | None = None) -> None:
-    description = await _describe(resources.temporal, declaration.id)
+    try:
+        description = await _describe(resources.temporal, declaration.id)
+    except ScheduleNotBegunError as error:
+        # What is not remembered is applied once more at the next start.
+        log.warning("schedule_not_begun", msg=error.message, schedule_id=declaration.id)
+        return
     if description is None:
         return
     await _note(resources.database, declaration, keep or _spec(description.schedule.spec))
@@ -304,7 +326,13 @@ async def load_rows(database: Database) -> dict[str, ScheduleRow]:
 
 
 async def _view(client: Client, declaration: ScheduleDeclaration, row: ScheduleRow | None) -> ScheduleView:
-    description = await _describe(client, declaration.id)
+    try:
+        description = await _describe(client, declaration.id)
+    except ScheduleNotBegunError as error:
+        times = timetable(declaration)
+        return ScheduleView(
+            id=declaration.id, summary=declaration.summary, timetable=times, exists=True, problem=error.message
+        )
     if description is None:
         deleted = row is not None and row.applied_spec == _DELETED
         return ScheduleView(
@@ -333,7 +361,21 @@ async def _view(client: Client, declaration: ScheduleDeclaration, row: ScheduleR
         changed_by_user=changed,
         last_run=recent[-1].started_at if recent else None,
         next_run=upcoming[0] if upcoming and not state.paused else None,
+        problem=judge_times(recent[-1].started_at if recent else None, () if state.paused else upcoming, utc_now()),
     )
+
+
+def judge_times(last_run: datetime | None, upcoming: Sequence[datetime], now: datetime) -> str:
+    """What is wrong with the times of a schedule, `upcoming` those of its next runs; empty when nothing is."""
+    if last_run is not None and last_run > now + _AHEAD:
+        return f"Its last run is said to be of {last_run:%Y-%m-%d %H:%M} UTC, which is still to come."
+    # The longest, since a timetable may leave out nights and weekends.
+    gap = max((after - before for before, after in pairwise(upcoming)), default=None)
+    if upcoming and upcoming[0] < now - max(gap or _LATE, _LATE):
+        return f"Its run of {upcoming[0]:%Y-%m-%d %H:%M} UTC is overdue."
+    if gap is not None and upcoming[0] > now + 2 * gap:
+        return f"Its next run is only on {upcoming[0]:%Y-%m-%d %H:%M} UTC."
+    return ""
 
 
 async def _describe(client: Client, schedule_id: str) -> ScheduleDescription | None:
@@ -342,6 +384,8 @@ async def _describe(client: Client, schedule_id: str) -> ScheduleDescription | N
     except RPCError as error:
         if error.status is RPCStatusCode.NOT_FOUND:
             return None
+        if error.status is RPCStatusCode.FAILED_PRECONDITION:
+            raise ScheduleNotBegunError(f"Temporal has not begun with the schedule {schedule_id} yet.") from error
         raise
 
 

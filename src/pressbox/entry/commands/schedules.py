@@ -44,6 +44,8 @@ def list_all(as_json: Json = False) -> None:
         state = "missing" if not view.exists else "paused" if view.paused else "on"
         following = f"next {view.next_run:%Y-%m-%d %H:%M} UTC" if view.next_run else ""
         typer.echo(f"{view.id:<32} {state:<8} {view.timetable:<20} {following}")
+        if view.problem:
+            typer.echo(f"{'':<32} {view.problem}")
 
 
 @schedule_commands.command("pause")
