@@ -7,9 +7,10 @@ import asyncio
 import shutil
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from uuid import uuid4
 
 from sqlalchemy import text
@@ -31,6 +32,10 @@ from pressbox.core.temporal.client import translate_rpc_errors
 from pressbox.core.temporal.schedules import list_schedules
 
 PROBE_LIMIT = timedelta(seconds=5)
+# For whoever can wait.
+PATIENT_LIMIT = timedelta(seconds=30)
+# Only so that a call ends at all: how long one waits for a part is said by the probe.
+_CALL_LIMIT = PATIENT_LIMIT
 # A worker asks again at least once a minute; Temporal remembers one that is gone for five.
 POLLER_LIFE = timedelta(seconds=75)
 LAG_WARNING = timedelta(minutes=1)
@@ -64,28 +69,34 @@ class PartHealth:
     lag_seconds: float | None = None
 
 
-async def check_parts(resources: Resources, manifests: Sequence[AppManifest] = ()) -> tuple[PartHealth, ...]:
-    """Ask all parts at the same time. Without manifests, worker and schedules are not judged: nothing is expected."""
+async def check_parts(
+    resources: Resources, manifests: Sequence[AppManifest] = (), *, limit: timedelta | None = None
+) -> tuple[PartHealth, ...]:
+    """Ask all parts at the same time. Without manifests, worker and schedules are not judged: nothing is expected.
+
+    Who can wait gives a `limit` above the usual one: then a part that is slow is told from one that is broken.
+    """
+    ask = partial(_ask_part, limit=limit or PROBE_LIMIT)
     probes = [
-        _run_probe("database", _database(resources), "Look at PRESSBOX_DATABASE_URL, or start it with `pressbox up`."),
-        _run_probe("temporal", _temporal(resources), "Look at PRESSBOX_TEMPORAL_…, or start it with `pressbox up`."),
-        _run_probe("objects", _objects(resources), "Look at PRESSBOX_OBJECTS_…, the disk and its permissions."),
-        _run_probe("home", _home(resources), "Look at PRESSBOX_HOME."),
+        ask("database", _database(resources), "Look at PRESSBOX_DATABASE_URL, or start it with `pressbox up`."),
+        ask("temporal", _temporal(resources), "Look at PRESSBOX_TEMPORAL_…, or start it with `pressbox up`."),
+        ask("objects", _objects(resources), "Look at PRESSBOX_OBJECTS_…, the disk and its permissions."),
+        ask("home", _home(resources), "Look at PRESSBOX_HOME."),
     ]
     if manifests:
         probes += [
-            _run_probe("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
-            _run_probe("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
-            _run_probe("tokens", _tokens(resources), "Look at the database."),
+            ask("worker", _worker(resources, manifests), "Start it with `pressbox up` or `pressbox worker`."),
+            ask("schedules", _schedules(resources, manifests), "Run `pressbox schedules apply`."),
+            ask("tokens", _tokens(resources), "Look at the database."),
         ]
     if any(service.is_configured(resources.settings) for manifest in manifests for service in manifest.paid):
-        probes.append(_run_probe("spending", _spending(resources), "Look at the database."))
-    own = [_application(manifest, resources) for manifest in manifests]
+        probes.append(ask("spending", _spending(resources), "Look at the database."))
+    own = [_application(manifest, resources, limit or PROBE_LIMIT) for manifest in manifests]
     parts, of_applications = await asyncio.gather(asyncio.gather(*probes), asyncio.gather(*own))
     return (*parts, *(part for found in of_applications for part in found))
 
 
-async def _application(manifest: AppManifest, resources: Resources) -> tuple[PartHealth, ...]:
+async def _application(manifest: AppManifest, resources: Resources, limit: timedelta) -> tuple[PartHealth, ...]:
     """The parts that an application declares itself; when it cannot tell, one that says so."""
     if manifest.health is None:
         return ()
@@ -95,8 +106,8 @@ async def _application(manifest: AppManifest, resources: Resources) -> tuple[Par
         found.extend(await health(resources))
         return PartHealth(manifest.name, HealthState.OK, "")
 
-    answer = await _run_probe(manifest.name, ask(manifest.health), "Look at the log of the web process.")
-    return tuple(found) if answer.state is HealthState.OK else (answer,)
+    answer = await _ask_part(manifest.name, ask(manifest.health), "Look at the log of the web process.", limit=limit)
+    return tuple(found) or (() if answer.state is HealthState.OK else (answer,))
 
 
 def worst(parts: Sequence[PartHealth]) -> HealthState:
@@ -107,14 +118,16 @@ def worst(parts: Sequence[PartHealth]) -> HealthState:
     return HealthState.OK
 
 
-async def _run_probe(name: str, probe: Awaitable[PartHealth], fix: str) -> PartHealth:
+async def _ask_part(name: str, probe: Awaitable[PartHealth], fix: str, *, limit: timedelta) -> PartHealth:
     """The probe's answer, or a failed part that says why there is none."""
+    began = time.monotonic()
     try:
-        async with asyncio.timeout(PROBE_LIMIT.total_seconds()):
-            return await probe
+        async with asyncio.timeout(limit.total_seconds()):
+            answer = await probe
+        return mark_slow(answer, timedelta(seconds=time.monotonic() - began))
     except TimeoutError:
         # Slow and broken look alike; who does what helps against the one would only make the other worse.
-        detail, fix = f"No answer within {PROBE_LIMIT.total_seconds():.0f} seconds.", _SLOW_FIX
+        detail, fix = f"No answer within {limit.total_seconds():.0f} seconds.", _SLOW_FIX
     except PressboxError as error:
         detail = error.message
     # The page that tells what is broken must not break itself, whatever a part does.
@@ -122,6 +135,14 @@ async def _run_probe(name: str, probe: Awaitable[PartHealth], fix: str) -> PartH
         log.warning("probe_failed", msg=f"Checking {name} failed", part=name, error=repr(error))
         detail = f"{type(error).__name__}: {error}"
     return PartHealth(name, HealthState.FAILED, redact(shorten(detail, 300)), fix)
+
+
+def mark_slow(part: PartHealth, took: timedelta) -> PartHealth:
+    """A part that is well, but took longer than pages wait for it, is slow."""
+    if part.state is not HealthState.OK or took <= PROBE_LIMIT:
+        return part
+    slow = f"It is slow: the answer took {took.total_seconds():.0f} seconds."
+    return replace(part, state=HealthState.WARNING, detail=f"{slow} {part.detail}".strip(), fix=_SLOW_FIX)
 
 
 async def _database(resources: Resources) -> PartHealth:
@@ -154,10 +175,10 @@ async def _temporal(resources: Resources) -> PartHealth:
     began = time.monotonic()
     with translate_rpc_errors():
         await client.workflow_service.describe_namespace(
-            DescribeNamespaceRequest(namespace=client.namespace), timeout=PROBE_LIMIT
+            DescribeNamespaceRequest(namespace=client.namespace), timeout=_CALL_LIMIT
         )
         milliseconds = (time.monotonic() - began) * 1000
-        info = await client.workflow_service.get_system_info(GetSystemInfoRequest(), timeout=PROBE_LIMIT)
+        info = await client.workflow_service.get_system_info(GetSystemInfoRequest(), timeout=_CALL_LIMIT)
     detail = f"Namespace {client.namespace} answered in {milliseconds:.0f} ms."
     return PartHealth("temporal", HealthState.OK, detail, version=info.server_version)
 
@@ -250,7 +271,7 @@ async def _describe_queue(client: Client, name: str) -> DescribeTaskQueueRespons
             report_pollers=True,
             report_stats=True,
         ),
-        timeout=PROBE_LIMIT,
+        timeout=_CALL_LIMIT,
     )
 
 

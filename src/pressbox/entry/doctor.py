@@ -11,7 +11,7 @@ from pressbox.core.commands import print_json
 from pressbox.core.config import Settings
 from pressbox.core.environment import load_settings, unknown_variables
 from pressbox.core.errors import ConfigurationError
-from pressbox.core.health import HealthState, PartHealth, check_parts, worst
+from pressbox.core.health import PATIENT_LIMIT, HealthState, PartHealth, check_parts, worst
 from pressbox.core.logs import configure_logs, redact
 from pressbox.embedded.diagnosis import diagnose
 from pressbox.entry.manifests import manifests, settings_groups
@@ -49,7 +49,7 @@ def _examine() -> tuple[PartHealth, ...]:
 async def _ask_parts(settings: Settings) -> tuple[PartHealth, ...]:
     try:
         async with open_resources(settings) as resources:
-            parts = await check_parts(resources, manifests(settings))
+            parts = await check_parts(resources, manifests(settings), limit=PATIENT_LIMIT)
             if any(part.name == "database" and part.state is not HealthState.FAILED for part in parts):
                 parts = (*parts, await check_proxies(resources.database))
             return parts
