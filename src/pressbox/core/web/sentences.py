@@ -17,6 +17,9 @@ _ANYTHING, _NO_SENTENCE = ".+?", r"(?:(?!\. ).)+?"
 _BETWEEN = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“`])")
 # A pattern with fewer letters of its own would fit what it does not mean.
 FEWEST_LETTERS = 8
+# Patterns with several places try a long text for long, and strangers' words may stand in it. Ours are shorter.
+LONGEST_SENTENCE = 600
+LONGEST_TEXT = 4_000
 Pattern = tuple[re.Pattern[str], str]
 
 
@@ -28,8 +31,8 @@ class Sentences:
     def translate(self, text: str) -> str:
         """The sentence in this language, or as it is when no catalogue has it. Of several, each by itself."""
         whole = self._translate_one(text)
-        if whole is not None:
-            return whole
+        if whole is not None or len(text) > LONGEST_TEXT:
+            return text if whole is None else whole
         pieces = _BETWEEN.split(text)
         return " ".join(self._translate_one(piece) or piece for piece in pieces) if len(pieces) > 1 else text
 
@@ -37,6 +40,8 @@ class Sentences:
         exact = str(self._catalogue.gettext(text)) if text else text
         if exact != text:
             return exact
+        if len(text) > LONGEST_SENTENCE:
+            return None
         for pattern, translated in self._patterns:
             if found := pattern.fullmatch(text):
                 return translated % {name: self._translate_inner(value) for name, value in found.groupdict().items()}
