@@ -23,6 +23,7 @@ from pressbox.footy.adapters.media.playable import index_is_in_front
 from pressbox.footy.adapters.media.processes import LIMITS, MediaProcesses
 from pressbox.footy.domain.errors import NotAVideoError
 from pressbox.footy.domain.fingerprints import PHASES, unpack
+from tests.fakes.child_functions import hold_up_python
 from tests.fakes.video_files import written
 
 
@@ -235,6 +236,60 @@ async def test_a_very_long_clip_is_read_only_as_far_as_needed(media: MediaProces
         output.mux(stream.encode(None))
     assert 600 <= (await media.probe(path)).duration_seconds < 700
     assert unpack(await media.fingerprint(path)).duration < 122
+
+
+def moving_picture(path: Path, count: int) -> None:
+    """A GIF of large pictures, each of which changes one point: a few bytes that are long to decode."""
+    head = b"GIF89a" + struct.pack("<HHBBB", 4096, 2304, 0xF0, 0, 0) + b"\0\0\0\xff\xff\xff"
+    one = b"\x21\xf9\x04\0" + struct.pack("<H", 2) + b"\0\0" + b"\x2c" + struct.pack("<HHHHB", 0, 0, 1, 1, 0)
+    path.write_bytes(head + (one + b"\x02\x02\x44\x01\0") * count + b";")
+
+
+def boasting_index(clip: Path, path: Path, pictures: int) -> None:
+    """A clip whose index claims many pictures of one byte each."""
+    content = bytearray(clip.read_bytes())
+    # After its name and its version: how large each is, how many there are, how many are in the first piece.
+    for box, offset, values in (
+        (b"stsz", 8, (1, pictures)),
+        (b"stts", 8, (1, pictures, 1)),
+        (b"stsc", 16, (pictures,)),
+    ):
+        at = content.index(box) + offset
+        content[at : at + 4 * len(values)] = struct.pack(f">{len(values)}I", *values)
+    path.write_bytes(content)
+
+
+async def test_a_small_file_of_many_large_pictures_is_refused_at_the_first_look(
+    media: MediaProcesses, tmp_path: Path
+) -> None:
+    path = tmp_path / "clip.mp4"
+    moving_picture(path, 50)
+    assert (await media.probe(path)).width == 4096
+    moving_picture(path, 3_300)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(NotAVideoError, match="too many and too large"):
+        await media.probe(path)
+
+
+async def test_an_index_that_claims_more_pictures_than_a_clip_has_is_refused(
+    media: MediaProcesses, clip: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "clip.mp4"
+    boasting_index(clip, path, 300_000)
+    for ask in (media.probe, media.fingerprint, media.take_poster):
+        with pytest.raises(NotAVideoError, match="too many and too large"):
+            await ask(path)
+
+
+async def test_the_first_look_has_less_time_than_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pressbox.footy.adapters.media.processes.PROBE_SECONDS", 0)
+    monkeypatch.setattr("pressbox.footy.adapters.media.processes.tasks.probe", hold_up_python)
+    processes = MediaProcesses(1)
+    try:
+        with pytest.raises(NotAVideoError, match="processor time"):
+            await processes.probe(tmp_path / "clip.mp4")
+    finally:
+        await processes.close()
 
 
 async def test_a_file_that_is_gone_is_not_found(media: MediaProcesses, tmp_path: Path) -> None:

@@ -24,12 +24,15 @@ Picture = NDArray[np.uint8]
 # A playlist or a script named .mp4 must not make the library open other files or addresses.
 _FORMATS = "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,mpegts,avi,flv,ogg,mpeg,gif"
 _LARGEST_PIXELS = 4096 * 2304
+# What decoding costs on any machine: a minute in 4K at sixty pictures a second, longer than any clip that is kept.
+_MOST_PIXELS_IN_ALL = 3840 * 2160 * 60 * 60
 # What the library says of bytes that make no sense, among them a packet that claims to be larger than any memory.
 _DAMAGE = (av.InvalidDataError, av.EOFError, av.ArgumentError, av.error.MemoryError)
 _MOST_DAMAGED_PACKETS = 500
 _LONGEST_GAP_SECONDS = 10.0
 LONGEST_READ_SECONDS = 600.0
 _MOST_PACKETS = 200_000
+_TOO_MUCH = "Its pictures are too many and too large to be read."
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,12 @@ def open_video(path: Path) -> Iterator[tuple[InputContainer, VideoStream]]:
             raise NotAVideoError("The video has a codec that we cannot decode.")
         if stream.width * stream.height > _LARGEST_PIXELS:
             raise NotAVideoError(f"The picture is too large: {stream.width}×{stream.height}.")
+        # By its index, where it has one: a few bytes may claim millions of pictures.
+        if stream.frames > _MOST_PACKETS or stream.frames * stream.width * stream.height > _MOST_PIXELS_IN_ALL:
+            raise NotAVideoError(_TOO_MUCH)
         stream.codec_context.thread_count = 1
+        # The pictures themselves may be larger than the file says.
+        stream.codec_context.options = {"max_pixels": str(_LARGEST_PIXELS)}
         yield container, stream
 
 
@@ -106,8 +114,10 @@ def read_frames(container: InputContainer, stream: VideoStream) -> Iterator[Time
 def measure_duration(container: InputContainer, stream: VideoStream) -> float:
     """Measure the seconds from the first to the last packet by reading them all; the header is not trusted.
 
-    A gap counts ten seconds at most, so that a single packet far in the future does not make a clip long.
+    A gap counts ten seconds at most, so that a single packet far in the future does not make a clip long. A file whose
+    pictures together would take more than any clip is refused here, before each step decodes them once more.
     """
+    most = min(_MOST_PACKETS, _MOST_PIXELS_IN_ALL // max(1, stream.width * stream.height))
     base = stream.time_base or Fraction(1, av.time_base)
     times: list[int] = []
     last = 0
@@ -117,7 +127,9 @@ def measure_duration(container: InputContainer, stream: VideoStream) -> float:
             continue
         times.append(moment)
         last = packet.duration or last
-        if (moment - times[0]) * base > LONGEST_READ_SECONDS or len(times) > _MOST_PACKETS:
+        if len(times) > most:
+            raise NotAVideoError(_TOO_MUCH)
+        if (moment - times[0]) * base > LONGEST_READ_SECONDS:
             break
     if not times:
         return 0.0

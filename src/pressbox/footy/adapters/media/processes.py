@@ -8,7 +8,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from pressbox.core.errors import NotFoundError, PermanentError
 from pressbox.core.logs import get_logger
-from pressbox.core.processes.calls import CallFailedError, Limits
+from pressbox.core.processes.calls import CallFailedError, Limits, Terms
 from pressbox.core.processes.pool import IDLE_SECONDS, ChildDiedError, ChildPool
 from pressbox.footy.adapters.media import tasks
 from pressbox.footy.domain.candidates import Probe
@@ -23,6 +23,8 @@ R = TypeVar("R")
 
 # What one file may cost.
 LIMITS = Limits(seconds=600, memory_bytes=1_000_000_000, processor_seconds=120, file_bytes=250_000_000)
+# The first look decodes one picture; a file that takes long already then is made to, and nothing else reads it.
+PROBE_SECONDS = 20
 _ENDED_FROM_OUTSIDE = (-signal.SIGKILL, -signal.SIGTERM)
 # Far from what a call may cost, even with clips of a minute.
 _FILMS_PER_CALL = 6
@@ -55,7 +57,7 @@ class MediaProcesses:
         )
 
     async def probe(self, path: Path) -> Probe:
-        return await self._run(tasks.probe, path)
+        return await self._run_by(Terms(processor_seconds=PROBE_SECONDS), tasks.probe, path)
 
     async def fingerprint(self, path: Path, progress: Path | None = None, *, phases: int | None = None) -> bytes:
         """Return the stored form, see `pressbox.footy.domain.fingerprints`. One phase is enough for a reference."""
@@ -116,15 +118,25 @@ class MediaProcesses:
     async def _run(
         self, function: Callable[Concatenate[Path, P], R], path: Path, *args: P.args, **kwargs: P.kwargs
     ) -> R:
+        return await self._run_by(Terms(), function, path, *args, **kwargs)
+
+    async def _run_by(
+        self,
+        terms: Terms,
+        function: Callable[Concatenate[Path, P], R],
+        path: Path,
+        *args: P.args,
+        **kwargs: P.kwargs,
+    ) -> R:
         try:
-            return await self.pool.run(function, path, *args, **kwargs)
+            return await self.pool.run_by(terms, function, path, *args, **kwargs)
         except CallFailedError as error:
             raise _unreadable(error, path) from error
         except ChildDiedError as error:
             if error.status in _ENDED_FROM_OUTSIDE:
                 raise
             if error.status == -signal.SIGXCPU:
-                seconds = self.pool.limits.processor_seconds
+                seconds = terms.processor_seconds or self.pool.limits.processor_seconds
                 raise NotAVideoError(f"Reading it takes more than {seconds} s of processor time.") from error
             raise NotAVideoError("The decoder crashed on it.", status=error.status) from error
 
