@@ -81,6 +81,9 @@ NTFY = {"code": 42901, "http": 429, "error": "limit reached: too many requests",
         ({"retry_after": float("nan")}, None),
         ({"retry_after": float("inf")}, None),
         ({"retry_after": "soon"}, None),
+        ({"retry_after": 1e300}, 3600),
+        ({"retry_after": 10**400}, 3600),
+        ({"retry_after_ms": 10**400}, 3600),
         ({"parameters": []}, None),
         ([], None),
     ],
@@ -92,6 +95,10 @@ def test_the_time_to_wait_is_read_from_answers_of_services(answer: object, secon
 
 def test_an_html_page_of_a_proxy_names_no_time() -> None:
     assert read_retry_after(b"<html>error code: 1015</html>") is None
+
+
+def test_an_answer_that_is_nested_without_end_names_no_time() -> None:
+    assert read_retry_after(b"[" * 100_000) is None
 
 
 def test_too_many_without_a_time_waits_all_the_same_and_other_trouble_does_not() -> None:

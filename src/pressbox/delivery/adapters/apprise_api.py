@@ -69,7 +69,7 @@ def _log_levels(content: bytes) -> frozenset[str]:
     """From `{"error": …, "details": [[level, time, text], …]}`; empty if the server says less."""
     try:
         answer = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         return frozenset()
     details = answer.get("details") if isinstance(answer, dict) else None
     lines = details if isinstance(details, list) else []

@@ -20,6 +20,8 @@ _TOO_MANY = 429
 _BUSY = frozenset({408, 425, _TOO_MANY})
 # Above this a number of Discord's is in milliseconds.
 _MOST_SECONDS = 100_000
+# Numbers in JSON may be larger than any time.
+_LARGEST = 10**12
 NO_CONNECTION = "Its server could not be reached."
 
 
@@ -102,7 +104,7 @@ def read_retry_after(body: bytes) -> timedelta | None:
     """What an answer in JSON says: Telegram, Discord and Matrix name the time there, some without the header."""
     try:
         answer = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(answer, dict):
         return None
@@ -111,12 +113,15 @@ def read_retry_after(body: bytes) -> timedelta | None:
     milliseconds = answer.get("retry_after_ms")
     named = inner if inner is not None else answer.get("retry_after")
     if named is None and _is_number(milliseconds):
-        named = milliseconds / 1000
+        named = min(milliseconds, _LARGEST) / 1000
     if not _is_number(named) or named <= 0:
         return None
+    named = min(named, _LARGEST)
     seconds = named / 1000 if named > _MOST_SECONDS else named
     return min(timedelta(seconds=seconds), MAX_RETRY_AFTER)
 
 
 def _is_number(value: object) -> TypeGuard[int | float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return (isinstance(value, int) and not isinstance(value, bool)) or (
+        isinstance(value, float) and math.isfinite(value)
+    )

@@ -128,7 +128,7 @@ def _is_json(answer: Response) -> bool:
 def _decode(answer: Response) -> Mapping[str, Any]:
     try:
         body = json.loads(answer.body)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         kind = answer.headers.get("content-type", "no type")[:60]
         raise TransientError(f"{NAME} sent incomplete or invalid JSON ({kind}).") from error
     if not isinstance(body, Mapping):
