@@ -47,7 +47,9 @@ def find_fault(line: str) -> str | None:
     return f"it has no {', '.join(sorted(given - options))}" if given - options else None
 
 
-@pytest.mark.parametrize("line", ["nonsense", "--nonsense", "feeds nonsense", "up --nonsense", "bench all --nonsense=1"])
+@pytest.mark.parametrize(
+    "line", ["nonsense", "--nonsense", "feeds nonsense", "up --nonsense", "bench all --nonsense=1"]
+)
 def test_a_wrong_command_line_is_found(line: str) -> None:
     assert find_fault(line) is not None
 

@@ -48,12 +48,20 @@ async def play_forever(stage: Stage, scenarios: Sequence[Scenario], *, say: Call
         _raise_if_cancelled()
         try:
             summary = await play_once(stage, scenarios)
-            say(f"Round {stage.round}: {'as expected' if summary.met else 'not as expected'}")
+            say(describe_round(stage.round, summary))
         except (RPCError, HTTPError, TransientError, TimeoutError) as error:
             _raise_if_cancelled()
             say(f"Round {stage.round} was interrupted: {error}")
         stage = replace(stage, round=stage.round + 1)
         await asyncio.sleep(PAUSE_SECONDS / stage.speed)
+
+
+def describe_round(number: int, summary: Summary) -> str:
+    missed = [finding for finding in summary.findings if not finding.met]
+    if not missed:
+        return f"Round {number}: as expected"
+    told = ", ".join(f"{finding.name} {finding.found} (expected {finding.expected})" for finding in missed)
+    return f"Round {number}: differently than planned, as when the machine is busy: {told}"
 
 
 def _raise_if_cancelled() -> None:

@@ -104,10 +104,12 @@ def add_person(settings: Settings, name: str) -> User:
     return asyncio.run(add())
 
 
-def crawled(settings: Settings, feed_id: int) -> None:
+def crawled(
+    settings: Settings, feed_id: int, outcome: CrawlOutcome, reason: str = "", status: int | None = None
+) -> None:
     async def crawl() -> None:
         async with open_resources(settings) as resources:
-            await Library(resources).crawled(feed_id, CrawlOutcome.SERVER_ERROR, "The server answered 500.", 500)
+            await Library(resources).crawled(feed_id, outcome, reason, status)
 
     asyncio.run(crawl())
 
@@ -126,7 +128,12 @@ def test_a_feed_from_its_address_to_its_health(run: Run, settings: Settings, tem
     assert isinstance(run("trigger", "ingest-feed", "4711").exception, NotFoundError)
     assert "News" in run("feeds", "list", "--user", "anna@example.org").stdout
     assert run("feeds", "health").stdout == ""
-    crawled(settings, feed["id"])
+    assert re.search(r"^\d+ +not read yet +example", run("feeds", "list").stdout)
+    crawled(settings, feed["id"], CrawlOutcome.NEW)
+    # In the word of the pages: for whoever reads it, there is no difference to a feed that had nothing new.
+    assert re.search(r"^\d+ +fine +example", run("feeds", "list").stdout)
+    crawled(settings, feed["id"], CrawlOutcome.SERVER_ERROR, "The server answered 500.", 500)
+    assert re.search(r"^\d+ +server error +example", run("feeds", "list").stdout)
     told = run("feeds", "health").stdout
     assert "The server answered 500." in told
     assert re.search(r"tried again \d{4}-\d\d-\d\d \d\d:\d\d UTC", told)
@@ -141,7 +148,7 @@ def test_outlines_come_in_from_a_file_or_a_pipe_and_go_out(run: Run, settings: S
     file = tmp_path / "feeds.opml"
     file.write_text(OPML)
     taken = run("feeds", "import", str(file))
-    assert "1 feeds are new, 0 were there already, 1 could not be used." in taken.stdout
+    assert "New feeds: 1. There already: 0. Of no use: 1." in taken.stdout
     assert "Broken" in taken.stdout
     again = json.loads(run("feeds", "import", "-", "--json", typed=OPML).stdout)
     assert (again["added"], again["known"], len(again["broken"])) == (0, 1, 1)

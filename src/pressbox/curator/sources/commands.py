@@ -151,7 +151,9 @@ def _line(feed: FeedView) -> str:
 def _state(feed: FeedView) -> str:
     if feed.paused_at:
         return "paused"
-    return feed.health.outcome or "not read yet"
+    if feed.health.outcome is None:
+        return "not read yet"
+    return feed.health.outcome.value if feed.health.failing else "fine"
 
 
 def _health(feed: FeedView) -> dict[str, object]:
@@ -172,8 +174,11 @@ def _health_lines(feed: FeedView) -> list[str]:
 
 def _import_lines(report: ImportView) -> list[str]:
     broken = [f"  {problem}" for problem in report.broken]
-    summary = f"{report.added} feeds are new, {report.known} were there already, {len(broken)} could not be used."
-    return [summary, *broken, "They are read in the background; `pressbox feeds health` tells how they are."]
+    summary = f"New feeds: {report.added}. There already: {report.known}. Of no use: {len(broken)}."
+    reading = (
+        ["New feeds are read in the background; `pressbox feeds health` tells how they are."] if report.added else []
+    )
+    return [summary, *broken, *reading]
 
 
 def _moment(moment: datetime) -> str:
