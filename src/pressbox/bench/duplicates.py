@@ -109,12 +109,26 @@ class Score:
         return bool(await media.see_through(query, {0: reference}))
 
 
-def run_duplicates(say: Say, settings: Settings, broadcasts: int = BROADCASTS, filmed: Path | None = None) -> Report:
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured; less is faster and less exact."""
+
+    broadcasts: int = BROADCASTS
+    clips: int = CLIPS_PER_BROADCAST
+    disguised: int = DISGUISED_PER_BROADCAST
+    dull: int = DULL_PER_SCENE
+    kinds: Sequence[Disguise] = tuple(Disguise)
+
+
+FULL = Scale()
+
+
+def run_duplicates(say: Say, settings: Settings, filmed: Path | None = None, scale: Scale = FULL) -> Report:
     """Takes half an hour: about seven hundred clips are drawn, encoded, altered and decoded again."""
     machine = describe_machine()
     plans: dict[str, Plan] = {
-        "tuned seeds": list(plan_samples(TUNED, broadcasts)),
-        "held-out seeds": list(plan_samples(HELD_OUT, broadcasts)),
+        "tuned seeds": list(plan_samples(TUNED, scale)),
+        "held-out seeds": list(plan_samples(HELD_OUT, scale)),
     }
     if filmed is not None:
         plans["filmed"] = plan_filmed(filmed)
@@ -123,7 +137,8 @@ def run_duplicates(say: Say, settings: Settings, broadcasts: int = BROADCASTS, f
         samples = asyncio.run(_make_samples(say, settings, plan))
         say(f"Comparing {len(samples)} clips, {name}")
         scores[name] = asyncio.run(_score_with_children(settings, samples))
-    return Report(name="duplicates", measured_at=datetime.now(UTC), machine=machine, figures=tuple(_figures(scores)))
+    figures = tuple(_figures(scores, scale.kinds))
+    return Report(name="duplicates", measured_at=datetime.now(UTC), machine=machine, figures=figures)
 
 
 async def _make_samples(say: Say, settings: Settings, plan: Plan) -> list[Sample]:
@@ -164,9 +179,9 @@ def plan_filmed(folder: Path) -> list[tuple[Cut, Sequence[Disguise]]]:
     return [(cut, tuple(Disguise)) for cut in plan_cuts(folder)]
 
 
-def plan_samples(first: int, broadcasts: int) -> Iterable[tuple[ClipSpec, Sequence[Disguise]]]:
-    for broadcast in range(first, first + broadcasts):
-        for number in range(CLIPS_PER_BROADCAST):
+def plan_samples(first: int, scale: Scale = FULL) -> Iterable[tuple[ClipSpec, Sequence[Disguise]]]:
+    for broadcast in range(first, first + scale.broadcasts):
+        for number in range(scale.clips):
             minute = 10 + 13 * number
             spec = ClipSpec(
                 first + (broadcast - first) * 100 + number,
@@ -177,9 +192,9 @@ def plan_samples(first: int, broadcasts: int) -> Iterable[tuple[ClipSpec, Sequen
                 width=_WIDTH,
                 height=_HEIGHT,
             )
-            yield spec, tuple(Disguise) if number < DISGUISED_PER_BROADCAST else ()
+            yield spec, scale.kinds if number < scale.disguised else ()
     for scene in Scene:
-        for number in range(DULL_PER_SCENE if scene is not Scene.FOOTBALL else 0):
+        for number in range(scale.dull if scene is not Scene.FOOTBALL else 0):
             yield ClipSpec(first + number, scene, duration=5.0, width=_WIDTH, height=_HEIGHT), ()
 
 
@@ -232,12 +247,13 @@ def _pairs(samples: Sequence[Sample]) -> Iterable[tuple[Sample, Sample]]:
     return ((left, right) for index, left in enumerate(samples) for right in samples[index + 1 :])
 
 
-def _figures(scores: dict[str, Score]) -> Iterable[Figure]:
-    others = [kind for kind in Disguise if kind not in STRONGEST_CROPS]
+def _figures(scores: dict[str, Score], kinds: Sequence[Disguise]) -> Iterable[Figure]:
+    strongest = [kind for kind in kinds if kind in STRONGEST_CROPS]
+    others = [kind for kind in kinds if kind not in STRONGEST_CROPS]
     for name, found in scores.items():
-        yield _recall_figure(f"recall, all disguises, {name}", [found], Disguise, RECALL_AIM)
+        yield _recall_figure(f"recall, all disguises, {name}", [found], kinds, RECALL_AIM)
         yield _recall_figure(f"recall, all but the strongest crops, {name}", [found], others, RECALL_AIM)
-        yield _recall_figure(f"recall, strongest crops, {name}", [found], STRONGEST_CROPS, None)
+        yield _recall_figure(f"recall, strongest crops, {name}", [found], strongest, None)
     for name, found in scores.items():
         for stranger in Stranger:
             yield Figure(
@@ -248,7 +264,7 @@ def _figures(scores: dict[str, Score]) -> Iterable[Figure]:
                 peer_name="document's rule",
                 aim=0,
             )
-    for kind in Disguise:
+    for kind in kinds:
         yield _recall_figure(f"recall, {kind}", list(scores.values()), [kind], None)
     films = sum(found.films for found in scores.values())
     seconds = sum(found.film_seconds for found in scores.values())

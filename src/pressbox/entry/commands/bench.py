@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,8 +14,32 @@ from pressbox.core.errors import InvalidInputError
 from pressbox.entry.settings import prepare_settings
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pressbox.bench.all_benches import Stage
+    from pressbox.bench.ratios import Ratios
     from pressbox.bench.report import Report
 
+
+class Steps:
+    """Tells whoever watches what is being done and how long the step before took; a pipe stays quiet."""
+
+    def __init__(self) -> None:
+        self._begun: float | None = None
+
+    def __call__(self, step: str) -> None:
+        self.finish()
+        if sys.stderr.isatty():
+            self._begun = time.monotonic()
+            typer.echo(f"{step} …", err=True)
+
+    def finish(self) -> None:
+        if self._begun is not None:
+            typer.echo(f"    {time.monotonic() - self._begun:,.1f} s", err=True)
+            self._begun = None
+
+
+_say = Steps()
 bench_commands = typer.Typer(help="Measure on this machine, beside peers and aims.", no_args_is_help=True)
 
 
@@ -311,9 +336,7 @@ def run_all(
     if before and not as_release:
         check_sizes(before, quick=quick)
     stage = all_benches.Stage(_say, prepare_settings(), APPLICATIONS)
-    now = all_benches.run_all(
-        stage, lambda found: save_ratios(file, found), quick=quick, names=names or (), rounds=rounds
-    )
+    now = _run_benches(stage, file, quick=quick, names=names or (), rounds=rounds)
     comparison = compare(before, now, names or ()) if before and before.quick == quick else None
     if as_json:
         typer.echo(comparison.model_dump_json(indent=2) if comparison else now.model_dump_json(indent=2))
@@ -332,13 +355,24 @@ def run_all(
         raise typer.Exit(1)
 
 
+def _run_benches(stage: Stage, file: Path, *, quick: bool, names: Sequence[str], rounds: int) -> Ratios:
+    """Run the benchmarks, and write what there is after each."""
+    from pressbox.bench.all_benches import choose, run_all
+    from pressbox.bench.ratios import save_ratios
+
+    watched = sys.stderr.isatty()
+    with typer.progressbar(length=len(choose(names)), label="Benchmarks", file=sys.stderr, hidden=not watched) as bar:
+
+        def keep(found: Ratios) -> None:
+            _say.finish()
+            save_ratios(file, found)
+            bar.update(1)
+
+        return run_all(stage, keep, quick=quick, names=names, rounds=rounds)
+
+
 def _print(report: Report, *, as_json: bool) -> None:
     from pressbox.bench.report import format_table
 
+    _say.finish()
     typer.echo(report.model_dump_json(indent=2) if as_json else format_table(report))
-
-
-def _say(step: str) -> None:
-    # For whoever watches; a pipe stays quiet.
-    if sys.stderr.isatty():
-        typer.echo(f"{step} …", err=True)
