@@ -18,7 +18,7 @@ from typer.main import get_group
 
 from pressbox.core.app import CommandWord, import_later
 from pressbox.core.commands import build_group
-from pressbox.core.errors import InvalidInputError, PressboxError
+from pressbox.core.errors import InvalidInputError, PermanentError, PressboxError
 from pressbox.entry.manifests import APPLICATIONS
 
 if TYPE_CHECKING:
@@ -130,6 +130,21 @@ def main() -> None:
         _fail(error, 2)
     except PressboxError as error:
         _fail(error, 1)
+    # Named only where its library is loaded, which most commands do without.
+    except Exception as error:
+        refusal = _refusal_of_temporal(error)
+        if refusal is None:
+            raise
+        _fail(refusal, 1)
+
+
+def _refusal_of_temporal(error: Exception) -> PressboxError | None:
+    """What nobody on the way knew: that a key is unknown there, or a server that is too old."""
+    # Only a command that asked Temporal has loaded its library.
+    service = sys.modules.get("temporalio.service")
+    if service is None or not isinstance(error, service.RPCError):
+        return None
+    return PermanentError(f"Temporal refuses: {error.message.rstrip('.')}. Look at PRESSBOX_TEMPORAL_… and its log.")
 
 
 def run() -> None:
