@@ -1,6 +1,7 @@
 """What the doctor and the status page say of a part that does not answer in time."""
 
 import asyncio
+import re
 from datetime import timedelta
 
 import pytest
@@ -35,7 +36,7 @@ async def test_who_waits_longer_tells_a_slow_part_from_a_broken_one(
     monkeypatch.setattr(health, "_home", late)
     parts = {part.name: part for part in await health.check_parts(resources, limit=health.PATIENT_LIMIT)}
     assert parts["home"].state is HealthState.WARNING
-    assert parts["home"].detail.startswith("It is slow: the answer took 0 seconds. 12.0 GB free")
+    assert re.match(r"It is slow: the answer took \d+ seconds\. 12\.0 GB free", parts["home"].detail)
     assert "may only be slow" in parts["home"].fix
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from pressbox.core.release import read_release
+from pressbox.core.config import WorkerSettings
+from pressbox.core.release import read_release, release
+from pressbox.core.temporal.versions import own_version
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 NAMED = "1.2.3+0123456789ab"
@@ -75,3 +77,9 @@ def test_a_wheel_and_a_copied_folder_have_no_commit(tmp_path: Path) -> None:
     assert read_release(installed(tmp_path / "wheel", None)) == "1.2.3"
     copied = {"url": (tmp_path / "folder").as_uri(), "dir_info": {}}
     assert read_release(installed(tmp_path / "copy", copied)) == "1.2.3"
+
+
+def test_workers_of_two_commits_are_two_versions_of_a_deployment() -> None:
+    own = own_version(WorkerSettings(deployment="pressbox"))
+    assert own is not None
+    assert own.build_id == release()
