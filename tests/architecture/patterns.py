@@ -40,10 +40,10 @@ _OWN = ("migrations/", "__main__.py", "bench/", "demo/", "core/web/assets.py", "
 # How long the text may be at most, where it is cut before.
 BOUNDED = {
     "curator/context/candidates.py:_BEGINNING": 12,
-    "curator/feeds/cleaning.py:_YEAR_FIRST": 100,
-    "curator/feeds/cleaning.py:_NUMBERS": 100,
-    "curator/feeds/cleaning.py:_WORDS": 100,
-    "curator/feeds/cleaning.py:_MONTH_FIRST": 100,
+    "curator/feeds/dates.py:_YEAR_FIRST": 100,
+    "curator/feeds/dates.py:_NUMBERS": 100,
+    "curator/feeds/dates.py:_WORDS": 100,
+    "curator/feeds/dates.py:_MONTH_FIRST": 100,
     "curator/feeds/xml_feed.py:_NAME_IN_BRACKETS": 300,
     "curator/feeds/xml_feed.py:_NAME_BEFORE_ADDRESS": 300,
 }

@@ -18,7 +18,7 @@ from pressbox.curator.articles.extraction import extract_article, extract_feed_t
 from pressbox.curator.articles.sanitizer import sanitise
 from pressbox.curator.ask.domain import cited
 from pressbox.curator.distil.model import Material
-from pressbox.curator.feeds.cleaning import parse_date
+from pressbox.curator.feeds.dates import parse_date
 from pressbox.curator.feeds.discovery import find_feed_links
 from pressbox.curator.feeds.opml import read_opml, write_opml
 from pressbox.curator.feeds.parser import parse_feed

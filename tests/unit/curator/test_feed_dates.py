@@ -1,10 +1,45 @@
 """Dates as the feeds of the world write them."""
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta, timezone
+from email.utils import format_datetime
 
 import pytest
+from babel import Locale
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pressbox.curator.feeds.cleaning import is_believable, parse_date
+from pressbox.curator.feeds.dates import EARLIEST, is_believable, parse_date
+
+# Those that most feeds are written in; in others a name may mean another month in one of these.
+LANGUAGES = ("en", "de", "fr", "es", "pt", "it", "nl", "sv", "da", "nb", "fi", "pl", "cs", "ru", "uk", "tr", "el", "ro")
+CASES = (str, str.lower, str.upper, str.title)
+FORMS = (
+    "{day} {month} {year}",
+    "{day:02} {month} {year} 15:05",
+    "{day}. {month} {year} 15:05:00",
+    "{weekday}, {day:02} {month} {year} 15:05:00 GMT",
+    "{weekday}, {day:02} {month} {year} 16:05:00 +0100",
+    "{day}-{month}-{year}",
+    "{month} {day}, {year}",
+    "{month} {day}, {year} 15:05",
+)
+
+
+def months_of(language: str) -> Iterator[tuple[int, str]]:
+    months = Locale(language).months
+    for context in ("format", "stand-alone"):
+        for width in ("wide", "abbreviated"):
+            yield from ((number, name) for number, name in months[context][width].items() if not name.isdigit())
+
+
+NAMES = sorted({(language, number, name) for language in LANGUAGES for number, name in months_of(language)})
+MEANINGS = {
+    name.lower().strip("."): {
+        number for _, number, other in NAMES if other.lower().strip(".") == name.lower().strip(".")
+    }
+    for _, _, name in NAMES
+}
 
 
 @pytest.mark.parametrize(
@@ -40,6 +75,66 @@ def test_every_month_is_found_in_the_usual_forms(month: int, form: str) -> None:
     """December begins like a word that stands before months in other languages."""
     moment = datetime(2024, month, 13, 15, 5, tzinfo=UTC)
     assert parse_date(moment.strftime(form)) == moment
+
+
+@given(
+    named=st.sampled_from([one for one in NAMES if len(MEANINGS[one[2].lower().strip(".")]) == 1]),
+    day=st.integers(1, 28),
+    year=st.integers(1995, 2039),
+    form=st.sampled_from(FORMS),
+    case=st.sampled_from(CASES),
+)
+def test_every_month_is_found_in_every_language_and_case(
+    named: tuple[str, int, str], day: int, year: int, form: str, case: type[str]
+) -> None:
+    language, month, name = named
+    weekday = Locale(language).days["format"]["abbreviated"][datetime(year, month, day, tzinfo=UTC).weekday()]
+    text = form.format(day=day, month=case(name), year=year, weekday=case(weekday))
+    hour, minute = (15, 5) if ":05" in text else (0, 0)
+    assert parse_date(text) == datetime(year, month, day, hour, minute, tzinfo=UTC), text
+
+
+@given(
+    st.datetimes(EARLIEST.replace(tzinfo=None), EARLIEST.replace(year=2400, tzinfo=None)),
+    st.integers(-14 * 60, 14 * 60),
+)
+def test_what_a_library_writes_is_read_as_it_was_written(moment: datetime, minutes: int) -> None:
+    zoned = moment.replace(microsecond=0, tzinfo=UTC).astimezone(timezone(timedelta(minutes=minutes)))
+    for text in (
+        zoned.isoformat(),
+        format_datetime(zoned),
+        f"{zoned:%Y%m%dT%H%M%S%z}",
+        f"{zoned:%d %B %Y %H:%M:%S %z}",
+    ):
+        assert parse_date(text) == zoned
+
+
+@given(st.text(max_size=120))
+def test_any_text_is_a_time_of_utc_or_none(text: str) -> None:
+    date = parse_date(text)
+    assert date is None or date.tzinfo is UTC
+
+
+@pytest.mark.parametrize(
+    ("text", "hour"),
+    [
+        ("Wed, 01 May 2024 15:05:00 CEST", 13),
+        ("Wed, 01 May 2024 15:05:00 GMT+2", 13),
+        ("Wed, 01 May 2024 15:05:00 +2", 13),
+        ("Wed, 01 May 2024 15:05:00 +02:00", 13),
+        ("Wed, 01 May 2024 15:05:00 JST", 6),
+        ("Wed, 01 May 2024 15:05:00 -0000", 15),
+        ("Wed, 01 May 2024 15:05:00", 15),
+        ("May 1 2024 15:05 CEST", 13),
+    ],
+)
+def test_zones_that_libraries_ignore_or_turn_around_are_read(text: str, hour: int) -> None:
+    assert parse_date(text) == datetime(2024, 5, 1, hour, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("text", ["May 2024 10:00", "Wed, May 2024", "1 May", "10:30", "2024", "May"])
+def test_what_a_date_leaves_out_is_not_made_up(text: str) -> None:
+    assert parse_date(text) in (None, datetime(2024, 1, 1, tzinfo=UTC))
 
 
 @pytest.mark.parametrize(
