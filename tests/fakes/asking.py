@@ -119,11 +119,13 @@ class FakeRetriever:
     passages: Sequence[Passage] = field(default_factory=lambda: [passage(1), passage(2, "Repairs take a year.")])
     asked: list[tuple[int, str, int | None]] = field(default_factory=list)
     error: PressboxError | None = None
+    relevant_only: bool | None = None
 
     async def find(
-        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
+        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8, relevant_only: bool = False
     ) -> Sequence[Passage]:
         self.asked.append((user_id, question, entry_id))
+        self.relevant_only = relevant_only
         if self.error is not None:
             raise self.error
         return self.passages[:limit]

@@ -194,7 +194,7 @@ class FakeResearchWorld:
         return [(step.kind, step.state) for step in self.run(run_id).steps]
 
     async def find(
-        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
+        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8, relevant_only: bool = False
     ) -> Sequence[Passage]:
         self.searched.append(question)
         wanted = set(extract_terms(question, "en"))

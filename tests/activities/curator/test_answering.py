@@ -44,6 +44,14 @@ async def test_what_was_found_is_kept_with_the_answer_and_found_once() -> None:
     assert len(retriever.asked) == 1
 
 
+@pytest.mark.parametrize("model", [None, FakeModel()])
+async def test_people_get_relevant_passages_only_and_a_model_all(model: FakeModel | None) -> None:
+    retriever = FakeRetriever()
+    activities = AnswerActivities(FakeAnswers(), retriever, model, lambda: NOW)
+    await ActivityEnvironment().run(activities.retrieve_passages, ASKED)
+    assert retriever.relevant_only is (model is None)
+
+
 async def test_a_follow_up_is_looked_for_with_the_words_of_the_question_before() -> None:
     desk, retriever = (
         FakeAnswers(question="Who pays?", turns=(Turn("Is the bridge closed?", "Yes [1]."),)),

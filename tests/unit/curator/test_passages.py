@@ -14,6 +14,7 @@ from pressbox.curator.search.domain.passages import (
     Window,
     choose_excerpts,
     fuse_rankings,
+    keep_relevant,
     lexical_scores,
     preselect_excerpts,
     rank_excerpts,
@@ -141,3 +142,25 @@ def test_meaning_counts_in_full_where_the_words_are_not_there() -> None:
     """As for a question in another language."""
     assert search_weights(("fähre", "abfahrt", "bergen"), ["The ferry to Bergen departs at noon."]) == {}
     assert search_weights(("fähre",), []) == {}
+
+
+def found(number: int, score: float, words: float, meaning: float = 0.0) -> tuple[Excerpt, float]:
+    return Excerpt(number, Window(0, 9), "a passage", "", 1.0, words, meaning), score
+
+
+@pytest.mark.parametrize(
+    ("ranking", "kept"),
+    [
+        ([found(1, 0.8, 0.45), found(2, 0.57, 0.3), found(3, 0.5, 0.1)], [1, 2]),
+        # In another language no word is shared, and the meaning decides.
+        ([found(1, 0.55, 0.0, 0.4), found(2, 0.53, 0.0, 0.39), found(3, 0.3, 0.0, 0.2)], [1, 2]),
+        # The best of nothing is nothing.
+        ([found(1, 0.55, 0.0, 0.19), found(2, 0.5, 0.0, 0.1)], []),
+        ([found(1, 0.9, 0.0, 0.1), found(2, 0.5, 0.2)], [2]),
+        ([], []),
+    ],
+)
+def test_passages_for_people_stop_where_they_no_longer_speak_of_the_question(
+    ranking: list[tuple[Excerpt, float]], kept: list[int]
+) -> None:
+    assert [one.entry_id for one, _ in keep_relevant(ranking)] == kept

@@ -204,7 +204,10 @@ class AnswerActivities:
 
     async def _find_passages(self, task: AnswerTask) -> tuple[Passage, ...]:
         words = expand_follow_up(task.question, earlier_questions(task.turns))
-        return tuple(await self._retriever.find(task.user_id, words, entry_id=task.entry_id, limit=PASSAGES))
+        found = await self._retriever.find(
+            task.user_id, words, entry_id=task.entry_id, limit=PASSAGES, relevant_only=self._model is None
+        )
+        return tuple(found)
 
     async def _ask(self, model: PaidModel, task: AnswerTask) -> Reply:
         mark = secrets.token_hex(8)

@@ -238,7 +238,11 @@ class GraphReader(Protocol):
 
 class Retriever(Protocol):
     async def find(
-        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
+        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8, relevant_only: bool = False
     ) -> Sequence[Passage]:
-        """Return the best passages of what the person reads; with `entry_id`, only of that entry."""
+        """Return the best passages of what the person reads; with `entry_id`, only of that entry.
+
+        `relevant_only` stops where they no longer speak of the question: a model passes over such passages, people
+        read them.
+        """
         ...

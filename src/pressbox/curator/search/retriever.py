@@ -23,6 +23,7 @@ from pressbox.curator.search.domain.passages import (
     Window,
     choose_excerpts,
     fuse_rankings,
+    keep_relevant,
     preselect_excerpts,
     rank_excerpts,
     score_excerpts,
@@ -72,7 +73,7 @@ class HybridRetriever:
         self._graph = graph
 
     async def find(
-        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8
+        self, user_id: int, question: str, *, entry_id: int | None = None, limit: int = 8, relevant_only: bool = False
     ) -> Sequence[Passage]:
         question = question[:LONGEST_QUESTION]
         errors: list[PressboxError] = []
@@ -87,7 +88,12 @@ class HybridRetriever:
             # Whoever asks about one article has opened it. In what is looked up for them no hidden score is quoted.
             loaded = await self._articles.leave_out_told(user_id, loaded)
         articles = _one_per_story(loaded)
-        return await self._find_passages(question, vector, articles[:ENTRIES_READ], candidates, limit)
+        ranking, by_entry = await self._rank_passages(question, vector, articles[:ENTRIES_READ], candidates)
+        if relevant_only:
+            ranking = keep_relevant(ranking)
+        chosen = choose_excerpts(ranking, limit, per_entry=2 if len(articles) > 1 else limit)
+        by_id = {article.entry_id: article for article in articles}
+        return [_passage(by_id[one.entry_id], one, score, by_entry) for one, score in chosen]
 
     async def find_entries(
         self, user_id: int, question: str, searches: Collection[FoundBy] = ALL_SEARCHES
@@ -133,24 +139,20 @@ class HybridRetriever:
             return None
         return vector
 
-    async def _find_passages(
+    async def _rank_passages(
         self,
         question: str,
         vector: Sequence[float] | None,
         articles: Sequence["Article"],
         candidates: Sequence[Candidate],
-        limit: int,
-    ) -> Sequence[Passage]:
+    ) -> tuple[list[tuple[Excerpt, float]], Mapping[int, Candidate]]:
         terms = content_terms(question)
         by_entry = {one.entry_id: one for one in candidates}
         # Splitting long texts is work for a processor.
         excerpts = await asyncio.to_thread(_excerpts, articles, by_entry, terms)
         best = preselect_excerpts(excerpts, EXCERPTS_COMPARED)
         vectors = None if vector is None or not best else await self._embedder.embed([one.text for one in best])
-        per_entry = 2 if len(articles) > 1 else limit
-        chosen = choose_excerpts(rank_excerpts(best, vector, vectors), limit, per_entry=per_entry)
-        by_id = {article.entry_id: article for article in articles}
-        return [_passage(by_id[one.entry_id], one, score, by_entry) for one, score in chosen]
+        return rank_excerpts(best, vector, vectors), by_entry
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,11 @@ WORDS_WEIGHT, MEANING_WEIGHT, ENTRY_WEIGHT = 0.45, 0.4, 0.15
 # meaning push good results down then. Without the words, as in another language, meaning is all there is.
 SHARED_WORDS = 0.5
 TIE_WEIGHT = 0.1
+# For people, who read what is found. Over 62 questions with eight passages each a fifth of the passages were right; of
+# those that reach this share of the best score nearly half are, and no question loses its right one.
+RELEVANT = 0.7
+# The vectors of two texts of any kind are mostly nearer to each other than at right angles.
+LEAST_MEANING = 0.2
 # How fast a rank loses worth: with 60, the first is worth about twice the fiftieth.
 RANK_CONSTANT = 60
 
@@ -89,7 +94,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A window of an entry's text. `entry_score` and `words` are from 0 to 1."""
+    """A window of an entry's text. `entry_score`, `words` and `meaning` are from 0 to 1."""
 
     entry_id: int
     window: Window
@@ -97,6 +102,7 @@ class Excerpt:
     title: str
     entry_score: float
     words: float = 0.0
+    meaning: float = 0.0
 
 
 def fuse_rankings(
@@ -174,7 +180,7 @@ def rank_excerpts(
     best_meaning = max(meanings, default=0.0) or 1.0
     scored = [
         (
-            one,
+            replace(one, meaning=meaning),
             WORDS_WEIGHT * one.words / best_words
             + meaning_weight * meaning / best_meaning
             + ENTRY_WEIGHT * one.entry_score,
@@ -182,6 +188,13 @@ def rank_excerpts(
         for one, meaning in zip(excerpts, meanings, strict=True)
     ]
     return sorted(scored, key=lambda pair: (-pair[1], pair[0].entry_id, pair[0].window.start))
+
+
+def keep_relevant(ranking: Sequence[tuple[Excerpt, float]]) -> list[tuple[Excerpt, float]]:
+    """Keep those nearly as good as the best one, of those that share words or meaning with the question at all."""
+    related = [(one, score) for one, score in ranking if one.words or one.meaning >= LEAST_MEANING]
+    best = max((score for _, score in related), default=0.0)
+    return [(one, score) for one, score in related if score >= RELEVANT * best]
 
 
 def choose_excerpts(
