@@ -17,6 +17,7 @@ from pressbox.curator.evaluate.domain import (
     clamp,
     content_words,
     limit_contexts,
+    misses_question,
     pictures,
     statements,
     strip_markup,
@@ -94,8 +95,43 @@ async def test_the_estimate_counts_sentences_that_stand_in_the_passages() -> Non
 
 async def test_the_same_in_other_words_is_supported_by_meaning() -> None:
     text = "Since then people crossed it: the bridge."
-    measures = await OfflineEvaluator(OneHotEmbedder()).judge(judged(text=text))
+    asked = judged(question="What about the bridge?", text=text)
+    measures = await OfflineEvaluator(OneHotEmbedder()).judge(asked)
     assert measures[0] == Measure(Metric.SUPPORT_ESTIMATE, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When was the bridge opened?", "The bridge is painted by a crew that never rests [1]. It may rust."),
+        ("Wie viele Menschen starben?", "Es gab einen Anschlag auf eine Brücke [1]."),
+        ("Combien de ponts y a-t-il ?", "Les ponts sont peints par une équipe [1]."),
+        ("橋はいつ開通した？", "橋は市長が祝った [1]。"),
+        ("Who opened the bridge?", "The passages do not say who opened it. They tell of its painting in 1931 [1]."),
+        ("Who opened the bridge?", "That is not mentioned in the passages."),
+        ("Wer hat die Brücke eröffnet?", "Das steht nicht in den Textstellen; sie wurde 1931 gestrichen [1]."),
+    ],
+)
+async def test_an_answer_that_misses_what_was_asked_has_no_support(question: str, text: str) -> None:
+    contexts = (text, "The bridge is painted by a crew.")
+    measures = await OfflineEvaluator(OneHotEmbedder()).judge(judged(question=question, text=text, contexts=contexts))
+    assert [measure.score for measure in measures] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("When was the bridge opened?", "In October of that year [1]."),
+        ("When was the bridge opened?", "In 1931 [1]."),
+        ("How many came?", "Nearly forty [1]: twelve on Monday."),
+        ("Wann öffnet sie?", "Sie öffnet im Mai [1]."),
+        ("橋はいつ開通した？", "橋は五月に開通した [1]。"),
+        ("Who opened the bridge?", "The mayor opened it [1]. The article does not say why."),
+        ("What does the article not say?", "It leaves the cost out [1]."),
+    ],
+)
+def test_an_answer_that_says_what_was_asked_misses_nothing(question: str, text: str) -> None:
+    assert not misses_question(question, text)
 
 
 async def test_a_text_without_a_sentence_has_no_estimate() -> None:

@@ -24,6 +24,43 @@ MIN_SIMILARITY = 0.66
 _CITATION = re.compile(r"(?<!\s)\s*+\[\d{1,3}+(?:\s*+,\s*+\d{1,3}+)*+\]")
 _MARKUP = re.compile(r"^[^\S\n]*+(?:[#>*-]++|\d++\.)\s++|[*_`]{1,3}", re.MULTILINE)
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
+# Questions for a time, a number or an age, in the languages whose articles most people read.
+_ASKS_FIGURE = re.compile(
+    r"""\b(?: when | since\ when | how\ (?:many|much|old|long|far|often|tall|high|big)
+    | (?:what|which)\ (?:year|date|day|time)
+    | wann | wie\ ?viele? | wie\ (?:alt|lange|oft|hoch|weit|groß|teuer) | welche[ms]?\ (?:jahr|datum|tag)
+    | quand | combien | quelle\ (?:date|année|heure) | quel\ (?:jour|âge)
+    | cuándo | cuánt[oa]s? | qué\ (?:año|fecha|día|hora) | quando | quant[oaie]s?
+    )\b | いつ | 何(?:人|年|時|日|月|件|個|歳|回) | いくつ | いくら | 多少 | 几 | 何时 | 什么时候 | 언제 | 몇 | 얼마""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# Figures, numbers in words, months, days: whatever may answer such a question.
+_HAS_FIGURE = re.compile(
+    r"""\d | [一二三四五六七八九十百千万億] | \b
+      (?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|hundred|thousand|once|twice|half
+      |einmal|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|hundert|tausend|hälfte
+      |deux|trois|quatre|cinq|sept|huit|neuf|dix|cent|mille|moitié
+      |dos|tres|cuatro|cinco|siete|ocho|nueve|diez|cien|mil|mitad
+      |january|february|march|april|(?-i:May)|june|july|august|september|october|november|december
+      |januar|jänner|februar|märz|mai|juni|juli|oktober|dezember
+      |janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre
+      |enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre
+      |(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:mon|diens|donners|frei|sams|sonn)tag|mittwoch
+      |today|yesterday|tomorrow|heute|gestern|morgen|demain|hoy|ayer)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_SAYS_NOTHING = re.compile(
+    r"""\b(?:passages?|sources?|texts?|articles?|material)\b[^.!?\n]{0,40}\b
+      (?:do(?:es)?\ not|don['’]t|doesn['’]t|never)\ (?:\w+\ ){0,2}
+      (?:say|state|mention|tell|answer|name|give|contain|specify)
+    | \bnot\ (?:stated|mentioned|given|said|specified|answered|clear)\b[^.!?\n]{0,40}
+      \b(?:passages?|sources?|texts?|articles?)\b
+    | \b(?:textstellen?|passagen?|quellen?|texte?|artikel)\b[^.!?\n]{0,60}\bnicht\b
+    | \bnicht\b[^.!?\n]{0,40}\b(?:textstellen?|passagen?|quellen?|texten?|artikeln?)\b
+    | \bpassages?\b[^.!?\n]{0,40}\bne\b[^.!?\n]{0,30}\bpas\b
+    | \b(?:pasajes?|textos?)\b[^.!?\n]{0,20}\bno\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 class SubjectKind(StrEnum):
@@ -78,6 +115,15 @@ def statements(text: str, most: int = MOST_SENTENCES) -> list[str]:
     """The sentences of a text, roughly: an estimate needs no better ends."""
     found = (" ".join(part.split()) for part in _ENDS.split(strip_markup(text)))
     return [part for part in found if any(character.isalnum() for character in part)][:most]
+
+
+def misses_question(question: str, text: str) -> bool:
+    """Whether a text plainly does not say what was asked: no figure where one was asked for, or it says so itself."""
+    said = strip_markup(text)
+    if _ASKS_FIGURE.search(question) and not _HAS_FIGURE.search(said):
+        return True
+    first = next(iter(statements(said, 1)), "")
+    return _SAYS_NOTHING.search(first) is not None
 
 
 def limit_contexts(contexts: Sequence[str], longest: int = LONGEST_CONTEXT) -> tuple[str, ...]:

@@ -27,9 +27,11 @@ from pressbox.curator.evaluate.domain import (
     Judged,
     Measure,
     Metric,
+    SubjectKind,
     best_overlap,
     clamp,
     content_words,
+    misses_question,
     statements,
     strip_markup,
 )
@@ -41,7 +43,9 @@ OFFLINE = "offline"
 
 class OfflineEvaluator:
     """`support_estimate`: the share of sentences that one place of the contexts says too, in words or in meaning.
-    `relevance_estimate`: how near the whole text is to the question.
+    `relevance_estimate`: how near the whole text is to the question; 0 when it plainly misses what was asked.
+
+    Each sentence of an answer that talks of something else can be supported. So the support of such a text is 0 too.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -56,6 +60,8 @@ class OfflineEvaluator:
         places = [place for context in judged.contexts for place in statements(context, MOST_PASSAGES)][:MOST_PASSAGES]
         if not sentences or not places:
             return ()
+        if judged.kind is not SubjectKind.SUMMARY and misses_question(judged.question, judged.text):
+            return (Measure(Metric.SUPPORT_ESTIMATE, 0.0), Measure(Metric.RELEVANCE_ESTIMATE, 0.0))
         question, whole = await self._embedder.embed((judged.question, strip_markup(judged.text)))
         (near,) = nearest([question], [whole])
         supported = await self._count_supported(sentences, places, judged.language)
