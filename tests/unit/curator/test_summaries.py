@@ -39,6 +39,25 @@ def test_a_summary_has_the_telling_sentences_in_reading_order() -> None:
     assert distilled.language == "en"
 
 
+ATTACK = """Officials had promised a quiet week for the harbour town of Lissau, where fishing boats lay idle in rain.
+A bomb attack on the market of Lissau killed at least 14 people and wounded 30 on Saturday, the police said.
+Fishing is what most people in the harbour town live on, and the harbour is what most visitors come to see.
+The harbour town has had fishing boats since the harbour was built, and the boats still leave the harbour at four.
+Visitors of the harbour town buy fish from the boats, and the boats of the town take visitors along.
+The fishing season for boats of the town ends in autumn, when the harbour is closed to visitors and most boats.
+Nobody has claimed responsibility. The mayor called for calm in the town and asked visitors to avoid the centre.
+Fishing boats from other harbour towns brought doctors, and the boats took people of the town to other harbours."""
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["At least 14 dead in attack on market", "Bomb attacks: Lissau mourns", "Lissau market attacked, many killed"],
+)
+def test_a_summary_never_lacks_what_the_title_announces(title: str) -> None:
+    assert "killed at least 14 people" in summarise(to_distil(ATTACK, title=title), 4).summary
+    assert "killed at least 14 people" not in summarise(to_distil(ATTACK, title="Weekend"), 4).summary
+
+
 def test_what_every_page_says_is_trimmed_from_both_ends() -> None:
     distilled = summarise(to_distil(ENGLISH), 4)
     assert (distilled.main_content_start_line, distilled.main_content_end_line) == (1, 6)
