@@ -267,6 +267,20 @@ async def test_a_search_lists_one_story_once_and_names_the_others(library: Libra
     assert await whole(library, anna, Selection(query="fire"), 1) == ids(page), "copies on later pages are folded too"
 
 
+async def test_a_search_lists_an_agency_s_text_once_however_papers_cut_it(library: Library) -> None:
+    anna = await library.person()
+    one, two = [await library.feed(anna) for _ in range(2)]
+    title = "Ferry to the northern islands runs aground in fog"
+    first = await library.entry(one, title, body="<p>All of it.</p>")
+    cut = await library.entry(two, title.upper(), body="<p>A part.</p>")
+    next_week = await library.entry(two, title, at=NOW + timedelta(days=7))
+    letters = [await library.entry(feed, "Letters") for feed in (one, two)]
+    library.index.hits = [first, *letters, cut, next_week]
+    page = await library.service.reading.load_entries(anna, Selection(query="ferry"))
+    assert ids(page) == [first, *letters, next_week]
+    assert [other.entry_id for other in page.items[0].others] == [cut]
+
+
 @pytest.mark.parametrize("cursor", ["nonsense", "1.2.3.4", "-", "9" * 40 + ".1", "1.x", "x.1.2"])
 async def test_a_cursor_that_is_none_is_refused(library: Library, cursor: str) -> None:
     anna = await library.person()

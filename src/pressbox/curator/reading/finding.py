@@ -78,14 +78,16 @@ async def find_articles(resources: Resources, viewer: Viewer, typed: str, limit:
     # Kept for the process: it holds the index open.
     index = await provide(article_search)(resources)
     ranking = await index.rank(scope, limit * COPIES)
-    found: dict[object, FoundThing] = {}
-    rows, guarded = await _load_lines(resources, viewer.user_id, ranking.entry_ids)
-    for row in rows:
-        match = find_told(f"{row.title}\n{row.url}", guarded)
-        title = match.heading if match else row.title or row.url
-        line = FoundThing(title, f"{PATH}/entries/{row.id}", row.feed or "", row.published_at)
-        found.setdefault(("story", row.story_id) if row.story_id else row.id, line)
-    return list(found.values())[:limit]
+    copies = await lists.find_copies(ranking.entry_ids)
+    stories = [entry_id for entry_id in ranking.entry_ids if entry_id not in copies]
+    rows, guarded = await _load_lines(resources, viewer.user_id, stories)
+    return [_found(row, guarded) for row in rows[:limit]]
+
+
+def _found(row: Row[Any], guarded: Sequence[GuardedMatch]) -> FoundThing:
+    match = find_told(f"{row.title}\n{row.url}", guarded)
+    title = match.heading if match else row.title or row.url
+    return FoundThing(title, f"{PATH}/entries/{row.id}", row.feed or "", row.published_at)
 
 
 async def _load_lines(
@@ -109,7 +111,6 @@ def _select_lines() -> Select[Any]:
             EntryRow.id,
             EntryRow.title,
             EntryRow.url,
-            EntryRow.story_id,
             EntryRow.published_at,
             feed_name(SubscriptionRow.title).label("feed"),
         )

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from datetime import UTC
 from typing import Any
 
 from sqlalchemy import Row, ScalarSelect, Select, and_, func, select
@@ -56,6 +57,8 @@ _ARTICLE_COLUMNS = tuple(
 # Not the table itself: what a person kept is looked up in that. Made once, because an alias copies every column.
 _STATE = aliased(EntryStateRow)
 
+# Shorter ones come back, such as "Letters" or "Football results".
+TELLING_TITLE = 25
 # Of a list that feeds do not make, such as a label, the newest so many are searched.
 MOST_SEARCHED = 20_000
 
@@ -124,12 +127,22 @@ class SqlReadingLists:
     async def find_copies(self, entry_ids: Sequence[int]) -> Mapping[int, int]:
         """Find among ranked entries those that tell the story of an earlier one, and which one that is.
 
-        Copies have the same address without what only tracks people, or the same title above the same text.
+        Copies have the same address without what only tracks people, the same title above the same text, or the same
+        long title on the same day: agencies send to many papers, and each cuts the text as it likes.
         """
-        known = select(EntryRow.id, EntryRow.story_id, EntryRow.content_hash, func.lower(EntryRow.title))
+        known = select(
+            EntryRow.id, EntryRow.story_id, EntryRow.content_hash, func.lower(EntryRow.title), EntryRow.published_at
+        )
         async with self._database.unit_of_work() as work:
             rows = (await work.session.execute(known.where(EntryRow.id.in_(entry_ids)))).tuples().all()
-        facts = {entry_id: (story_id, content and (content, title)) for entry_id, story_id, content, title in rows}
+        facts = {
+            entry_id: (
+                story_id,
+                content and (content, title),
+                len(title) >= TELLING_TITLE and (title, at.astimezone(UTC).date()),
+            )
+            for entry_id, story_id, content, title, at in rows
+        }
         return fold_copies(entry_ids, facts)
 
     async def load_search_scope(self, user_id: int, selection: Selection) -> SearchScope:
