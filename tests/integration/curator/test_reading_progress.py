@@ -63,6 +63,14 @@ async def test_children_count_for_their_source_while_it_runs(database: Database)
     assert (line.title, line.total, line.fetched, line.distilled) == ("News", 5, 3, 2)
 
 
+async def test_shards_count_for_all_sources_while_they_fetch(database: Database) -> None:
+    await report(database, "curator-ingest-1", "AllFeedsIngestion", entries_created=5, feeds_total=1, feeds_completed=1)
+    await report(database, "curator-fetch-0", "ScheduleFetch", "curator-ingest-1", entries_fetched=3)
+    await report(database, "curator-distil-0", "ContentDistillation", "curator-ingest-1", entries_distilled=1)
+    (line,) = await load_progress(database, ANYBODY, {7}, None)
+    assert (line.feeds_done, line.feeds_total, line.total, line.fetched, line.distilled) == (1, 1, 5, 3, 1)
+
+
 async def test_summaries_that_outlive_the_fetching_are_still_shown(database: Database) -> None:
     await ingestion(database, ProgressState.COMPLETED)
     (line,) = await load_progress(database, ANYBODY, {7}, 7)

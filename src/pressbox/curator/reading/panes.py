@@ -39,8 +39,9 @@ from pressbox.curator.settings import CuratorSettings
 
 ALL = "AllFeedsIngestionWorkflow"
 ONE = "SingleFeedIngestionWorkflow"
-# Children whose counts reach their parents only at the end.
-FETCHING = "DomainFetchWorkflow"
+# Children whose counts reach their parents only at the end; of those for one host, their own parent counts too.
+FETCHING = "ScheduleFetchWorkflow"
+FETCHING_HOST = "DomainFetchWorkflow"
 DISTILLING = "ContentDistillationWorkflow"
 MOST_READ = 200
 MOST_SHOWN = 3
@@ -86,7 +87,8 @@ def _line(tree: WorkTree) -> WorkLine:
         return value if isinstance(value, int) else 0
 
     whole = report.workflow_type == ALL
-    fetched = max(count("contentsFetched"), tree.sum(FETCHING, "entriesFetched"))
+    by_children = (tree.sum(kind, "entriesFetched") for kind in (FETCHING, FETCHING_HOST))
+    fetched = max(count("contentsFetched"), *by_children)
     distilled = max(count("entriesDistilled"), tree.sum(DISTILLING, "entriesDistilled"))
     return WorkLine(
         workflow_id=report.workflow_id,
