@@ -152,6 +152,7 @@ class FakeEntries:
         self._world = world
         self.distilled: list[int] = []
         self.old: list[int] = []
+        self.unread_age: timedelta | None = None
         self.gone: list[int] = []
         self.index: KnownIndex | None = KnownIndex("0", 0, writing=False, complete=True)
 
@@ -288,7 +289,10 @@ class FakeEntries:
             self.all[entry_id].embedded = True
         return len(vectors)
 
-    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
+    async def clean_up(
+        self, before: datetime, dry_run: bool, limit: int, *, unread_before: datetime | None = None
+    ) -> CleanupResult:
+        self.unread_age = None if unread_before is None else before - unread_before
         if dry_run:
             return CleanupResult(deleted=len(self.old))
         gone, self.old = self.old[:limit], self.old[limit:]

@@ -17,7 +17,6 @@ from pressbox.curator.names import CLEANUP_SCHEDULE, GRAPH_SCHEDULE, INGEST_SCHE
 if TYPE_CHECKING:
     from pressbox.core.app import Resources, ScheduleDeclaration
     from pressbox.core.config import Settings
-    from pressbox.core.contracts import Contract
     from pressbox.core.temporal.schedules import ScheduleView, Times
 
 Result = TypeVar("Result")
@@ -42,7 +41,7 @@ class ScheduleCommands:
         self, context: typer.Context, interval: Interval = None, cron: Cron = None, timezone: Timezone = None
     ) -> None:
         """Choose when it runs, for good; without an option the times of the program and its settings again."""
-        self._set(context, times_of(interval, cron, timezone), None)
+        self._set(context, times_of(interval, cron, timezone))
 
     def set_times_and_days(
         self,
@@ -53,10 +52,7 @@ class ScheduleCommands:
         days: Annotated[int | None, typer.Option(min=1, help="Only what is older than this many days.")] = None,
     ) -> None:
         """Choose when it runs, for good; without an option the times of the program and its settings again."""
-        from pressbox.curator.cleanup.contracts import EntriesCleanupInput
-
-        input = None if days is None else EntriesCleanupInput(older_than_days=days)
-        self._set(context, times_of(interval, cron, timezone), input)
+        self._set(context, times_of(interval, cron, timezone), older_than_days=days)
 
     def set_times_and_size(
         self,
@@ -67,10 +63,7 @@ class ScheduleCommands:
         batch_size: Annotated[int | None, typer.Option(min=1, max=100, help="Entries at a time.")] = None,
     ) -> None:
         """Choose when it runs, for good; without an option the times of the program and its settings again."""
-        from pressbox.curator.graph.contracts import GlobalGraphUpdateInput
-
-        input = None if batch_size is None else GlobalGraphUpdateInput(batch_size=batch_size, routine=True)
-        self._set(context, times_of(interval, cron, timezone), input)
+        self._set(context, times_of(interval, cron, timezone), batch_size=batch_size)
 
     def show(self, context: typer.Context, as_json: Json = False) -> None:
         """Show when it runs, ran last and runs next."""
@@ -111,11 +104,14 @@ class ScheduleCommands:
         self._run(context, lambda resources, item: schedules.run_now(resources.temporal, item.id))
         typer.echo(f"{self._schedule_id} was started.")
 
-    def _set(self, context: typer.Context, times: Times | None, input: Contract | None) -> None:
+    def _set(self, context: typer.Context, times: Times | None, **changes: int | None) -> None:
         from pressbox.core.temporal import schedules
 
+        chosen = {name: value for name, value in changes.items() if value is not None}
+
         async def act(resources: Resources, item: ScheduleDeclaration) -> ScheduleView:
-            await schedules.set_times(resources, item, times, input)
+            # The rest stays as the settings say.
+            await schedules.set_times(resources, item, times, item.input.model_copy(update=chosen) if chosen else None)
             return await schedules.view(resources, item)
 
         for line in _lines(self._run(context, act)):

@@ -39,7 +39,9 @@ def declare_schedules(settings: Settings) -> Sequence[ScheduleDeclaration]:
             workflow=ENTRIES_CLEANUP,
             workflow_id=CLEANUP_WORKFLOW,
             task_queue=QUEUE,
-            input=EntriesCleanupInput(older_than_days=policy(settings).keep_days, routine=True),
+            input=EntriesCleanupInput(
+                older_than_days=curator.keep_days, unread_older_than_days=curator.keep_unread_days, routine=True
+            ),
             summary="Deletes old entries that everybody has read and nobody kept",
             cron="20 3 * * *",
             # A machine that was off at night still cleans up.

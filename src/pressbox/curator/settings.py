@@ -135,6 +135,9 @@ class CuratorSettings(Group):
     )
     heavy_concurrency: int = Field(2, ge=1, le=64, description="Pieces of model and CPU work at once per worker.")
     keep_days: int = Field(7, ge=1, description="Days that entries stay which everybody has read and nobody kept.")
+    keep_unread_days: int = Field(
+        180, ge=0, description="Days that entries stay which somebody has not read and nobody kept; 0 keeps them all."
+    )
     translator: Annotated[TranslatorKind, BareName("TRANSLATION_PROVIDER")] = Field(
         TranslatorKind.MICROSOFT, description="Who translates: deepl, microsoft, or llm for the model above."
     )

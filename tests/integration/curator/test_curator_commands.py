@@ -8,11 +8,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
-from temporalio.client import Client
+from temporalio.client import Client, ScheduleActionStartWorkflow
 from temporalio.service import RPCError
 from typer.testing import CliRunner, Result
 
@@ -56,6 +57,9 @@ def temporal_record() -> RecordedTemporal:
     return RecordedTemporal()
 
 
+DECLARED_INPUT = EntriesCleanupInput(unread_older_than_days=99, routine=True)
+
+
 def declared(_: Settings) -> list[ScheduleDeclaration]:
     return [
         ScheduleDeclaration(
@@ -63,7 +67,7 @@ def declared(_: Settings) -> list[ScheduleDeclaration]:
             workflow="Nothing",
             workflow_id=schedule_id,
             task_queue="nobody-polls",
-            input=EntriesCleanupInput(),
+            input=DECLARED_INPUT,
             summary="Does nothing",
             every=timedelta(days=365),
         )
@@ -193,10 +197,11 @@ def test_triggers_have_the_flags_and_defaults_of_the_document(run: Run, temporal
 def test_a_cleanup_by_hand_keeps_as_many_days_as_the_settings_say(
     settings: Settings, temporal_record: RecordedTemporal
 ) -> None:
-    run = run_with(settings.with_group(CuratorSettings(keep_days=90)), temporal_record)
+    run = run_with(settings.with_group(CuratorSettings(keep_days=90, keep_unread_days=400)), temporal_record)
     assert run("trigger", "cleanup").exit_code == 0
     assert run("trigger", "cleanup", "--days", "3").exit_code == 0
     assert [start.input.older_than_days for start in temporal_record.starts] == [90, 3]
+    assert {start.input.unread_older_than_days for start in temporal_record.starts} == {400}
 
 
 def test_a_trigger_waits_for_the_end_and_says_when_there_is_none(run: Run, temporal_record: RecordedTemporal) -> None:
@@ -244,6 +249,19 @@ def test_schedules_are_set_shown_paused_resumed_triggered_and_deleted(run: Run) 
     assert "on, every 365 days" in run("schedule", "cleanup", "set").stdout
     assert isinstance(run("schedule", "ingest", "set", "--interval", "soon").exception, InvalidInputError)
     assert isinstance(run("schedule", "ingest", "set", "--cron", "soon").exception, InvalidInputError)
+
+
+@pytest.mark.usefixtures("clean_schedules")
+def test_a_schedule_whose_days_are_chosen_keeps_everything_else(run: Run, temporal: Client) -> None:
+    async def load() -> EntriesCleanupInput:
+        description = await temporal.get_schedule_handle(CLEANUP_SCHEDULE).describe()
+        action = description.schedule.action
+        assert isinstance(action, ScheduleActionStartWorkflow)
+        (input,) = await temporal.data_converter.decode(action.args, [EntriesCleanupInput])
+        return cast(EntriesCleanupInput, input)
+
+    assert run("schedule", "cleanup", "set", "--days", "14").exit_code == 0
+    assert asyncio.run(load()) == DECLARED_INPUT.model_copy(update={"older_than_days": 14})
 
 
 def test_a_password_for_an_app_is_made_listed_and_removed(run: Run, settings: Settings) -> None:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select, text
 
+from pressbox.core.accounts.rows import UserRow
 from pressbox.core.clock import utc_now
 from pressbox.core.db.changes import ChangeRow
 from pressbox.core.db.database import Database
@@ -325,6 +326,37 @@ async def test_cleanup_takes_only_what_every_subscriber_read_and_nobody_kept(row
     again = await rows.crawl(feed, read(*(entry(number) for number in range(1, 9))), LATER)
     assert (again.created, again.updated) == (0, 0)
     assert (await rows.unread(anna, feed), await rows.unread(ben, feed)) == (0, 1)
+
+
+async def test_cleanup_takes_what_nobody_reads_when_it_has_been_there_for_long(rows: Rows) -> None:
+    anna = await rows.user()
+    feed = await rows.feed(anna)
+    await rows.crawl(feed, read(dated(1), entry(2, published_at=NOW - timedelta(days=400))))
+    early, archived = await rows.ids(feed)
+    await rows.crawl(feed, read(dated(1), dated(3), etag="second"), NOW + timedelta(days=100))
+    (*_, recent) = await rows.ids(feed)
+    now = NOW + timedelta(days=150)
+
+    async def clean_up(unread_days: int) -> tuple[int, ...]:
+        unread_before = now - timedelta(days=unread_days)
+        return (await rows.cleanup.clean_up(now, False, 10, unread_before=unread_before)).removed
+
+    assert await clean_up(180) == ()
+    await rows.do(anna, [early], starred_at=NOW)
+    assert await clean_up(120) == (archived,)
+    assert await rows.ids(feed) == [early, recent]
+
+
+async def test_an_account_that_is_disabled_keeps_no_article(rows: Rows) -> None:
+    anna, former = await rows.user(), await rows.user()
+    feed = await rows.feed(anna, former)
+    await rows.crawl(feed, read(dated(1), dated(2)))
+    numbers = await rows.ids(feed)
+    await rows.do(anna, numbers, read_at=NOW)
+    assert (await rows.cleanup.clean_up(NOW, True, 10)).deleted == 0
+    async with rows.database.unit_of_work() as work:
+        (await work.session.get_one(UserRow, former)).disabled_at = NOW
+    assert (await rows.cleanup.clean_up(NOW, False, 10)).removed == tuple(numbers)
 
 
 async def test_cleanup_empties_answers_that_were_somebody_s_own(rows: Rows) -> None:

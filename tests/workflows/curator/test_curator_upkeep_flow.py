@@ -1,5 +1,7 @@
 """Upkeep: the search index built anew and pruned, vectors, cleanup, and the preview of rules."""
 
+from datetime import timedelta
+
 from pressbox.core.errors import PermanentError
 from pressbox.curator.cleanup.contracts import EntriesCleanupInput
 from pressbox.curator.cleanup.workflow import EntriesCleanupWorkflow
@@ -61,6 +63,13 @@ async def test_cleanup_deletes_in_rounds_and_a_dry_run_only_counts(stage: Stage)
     done = await stage.run(EntriesCleanupWorkflow, EntriesCleanupInput())
     assert (done["deletedCount"], stage.world.entry_store.old) == (1200, [])
     assert stage.world.index.documents == set()
+    assert stage.world.entry_store.unread_age is None
+
+
+async def test_what_nobody_reads_goes_later_than_what_everybody_read(stage: Stage) -> None:
+    stage.world.entry_store.old = [1]
+    await stage.run(EntriesCleanupWorkflow, EntriesCleanupInput(older_than_days=7, unread_older_than_days=180))
+    assert stage.world.entry_store.unread_age == timedelta(days=173)
 
 
 async def test_a_preview_shows_what_rules_would_find_and_is_kept_in_the_object_store(stage: Stage) -> None:

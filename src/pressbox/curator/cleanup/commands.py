@@ -27,15 +27,19 @@ def cleanup(
     wait: Wait = False,
     as_json: Json = False,
 ) -> None:
-    """Delete old entries that every subscriber has read and nobody kept."""
+    """Delete old entries that every subscriber has read, or could have for long, and nobody kept."""
 
     async def start(resources: Resources) -> str:
         from pressbox.curator.cleanup.contracts import CLEANUP_WORKFLOW, ENTRIES_CLEANUP, EntriesCleanupInput
         from pressbox.curator.library.starter import workflow_starter
-        from pressbox.curator.settings import policy
+        from pressbox.curator.settings import CuratorSettings
 
-        older = policy(resources.settings).keep_days if days is None else days
-        input = EntriesCleanupInput(older_than_days=older, dry_run=dry_run)
+        curator = resources.settings.group(CuratorSettings)
+        input = EntriesCleanupInput(
+            older_than_days=curator.keep_days if days is None else days,
+            unread_older_than_days=curator.keep_unread_days,
+            dry_run=dry_run,
+        )
         workflow_id = f"{CLEANUP_WORKFLOW}-{secrets.token_hex(4)}"
         return await workflow_starter(resources).start(ENTRIES_CLEANUP, input, workflow_id)
 

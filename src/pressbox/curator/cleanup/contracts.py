@@ -10,7 +10,10 @@ ENTRIES_CLEANUP = "EntriesCleanupWorkflow"
 
 
 class EntriesCleanupInput(CamelContract):
+    """What nobody read goes after `unread_older_than_days`; 0 keeps it for ever."""
+
     older_than_days: int = 7
+    unread_older_than_days: int = 0
     dry_run: bool = False
     routine: bool = False
 
@@ -20,7 +23,10 @@ class EntriesCleanupProgress(CuratorProgress):
 
 
 class CleanupInput(Contract):
+    """Without `unread_before` nothing goes that somebody has not read."""
+
     before: datetime
+    unread_before: datetime | None = None
     dry_run: bool = False
     limit: int = 500
 

@@ -1,4 +1,7 @@
-"""Deletes old entries that everybody has read and nobody kept, and old answers that were somebody's own."""
+"""Deletes old entries that everybody has read, or could have for long, and nobody kept.
+
+Old answers that were somebody's own go too.
+"""
 
 from datetime import datetime
 
@@ -7,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
+from pressbox.core.accounts.rows import UserRow
 from pressbox.core.clock import utc_now
 from pressbox.core.db.database import UnitOfWork
 from pressbox.core.logs import get_logger
@@ -31,8 +35,10 @@ log = get_logger(__name__)
 
 
 class SqlCleanupStore(SqlStore):
-    async def clean_up(self, before: datetime, dry_run: bool, limit: int) -> CleanupResult:
-        disposable = _is_disposable(before)
+    async def clean_up(
+        self, before: datetime, dry_run: bool, limit: int, *, unread_before: datetime | None = None
+    ) -> CleanupResult:
+        disposable = _is_disposable(before, unread_before)
         async with self._database.unit_of_work() as work:
             session = work.session
             if dry_run:
@@ -61,8 +67,11 @@ class SqlCleanupStore(SqlStore):
         )
 
 
-def _is_disposable(before: datetime) -> ColumnElement[bool]:
-    """Whether an entry is old, read by every subscriber, and kept by nobody, subscribed or not."""
+def _is_disposable(before: datetime, unread_before: datetime | None) -> ColumnElement[bool]:
+    """Whether an entry is old, read by every subscriber, and kept by nobody, subscribed or not.
+
+    Accounts that are disabled hold nothing, and what arrived before `unread_before` counts as read.
+    """
     # An alias of the same table lets the database join three tables instead of asking for each entry.
     same = aliased(EntryRow)
     read = and_(
@@ -75,9 +84,13 @@ def _is_disposable(before: datetime) -> ColumnElement[bool]:
     unread = (
         select(same.id)
         .join(SubscriptionRow, SubscriptionRow.feed_id == same.feed_id)
+        .join(UserRow, and_(UserRow.id == SubscriptionRow.user_id, UserRow.disabled_at.is_(None)))
         .outerjoin(EntryStateRow, read)
         .where(same.id == EntryRow.id, same.published_at < before, EntryStateRow.entry_id.is_(None))
     )
+    if unread_before is not None:
+        # The archive of a feed is old when it arrives, and nobody had a chance to read it.
+        unread = unread.where(func.greatest(same.published_at, same.first_seen_at) >= unread_before)
     return and_(EntryRow.published_at < before, ~unread.exists(), ~kept_by(None))
 
 

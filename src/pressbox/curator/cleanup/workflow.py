@@ -1,4 +1,4 @@
-"""EntriesCleanupWorkflow: deletes what everybody has read and nobody kept."""
+"""EntriesCleanupWorkflow: deletes what everybody has read, or could have for long, and nobody kept."""
 
 from datetime import timedelta
 
@@ -24,6 +24,8 @@ MOST_ROUNDS = 500
 class EntriesCleanupWorkflow:
     """Deletes old entries that everybody has read and nobody starred, marked up, noted or labelled.
 
+    What nobody reads goes too, after half a year or as the settings say.
+
     Id `curator-cleanup-…`; started daily by the schedule `curator-cleanup`, or by hand. A dry run only counts. What was
     deleted does not come back with the next crawl, and leaves the search index.
     """
@@ -39,10 +41,12 @@ class EntriesCleanupWorkflow:
 
     @workflow.run
     async def run(self, input: EntriesCleanupInput) -> EntriesCleanupOutput:
-        before = workflow.info().start_time - timedelta(days=input.older_than_days)
+        began = workflow.info().start_time
+        before = began - timedelta(days=input.older_than_days)
+        unread_before = began - timedelta(days=input.unread_older_than_days) if input.unread_older_than_days else None
         deleted = 0
         for _ in range(MOST_ROUNDS):
-            wanted = CleanupInput(before=before, dry_run=input.dry_run)
+            wanted = CleanupInput(before=before, unread_before=unread_before, dry_run=input.dry_run)
             cleaned = await call(CleanupActivities.cleanup_old_entries, wanted)
             deleted += cleaned.deleted
             self._progress.update(done=deleted, deleted=deleted, message=f"{deleted} deleted")
