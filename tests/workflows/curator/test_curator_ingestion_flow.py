@@ -1,6 +1,7 @@
 """Ingestion: all feeds by pages, one feed from its crawl to readable articles, and what is never done twice."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
@@ -9,9 +10,17 @@ import pytest
 
 from pressbox.core.errors import PermanentError, RateLimitedError, TransientError
 from pressbox.curator.feeds.domain import FeedToCrawl
-from pressbox.curator.ingest.contracts import AllFeedsIngestionInput, SingleFeedIngestionInput, feed_workflow_id
+from pressbox.curator.ingest.contracts import (
+    FETCH_SHARD,
+    AllFeedsIngestionInput,
+    ScheduleFetchInput,
+    SingleFeedIngestionInput,
+    feed_workflow_id,
+    fetch_shard_id,
+)
 from pressbox.curator.ingest.fetcher import FeedProber
 from pressbox.curator.ingest.workflows.all_feeds import AllFeedsIngestionWorkflow
+from pressbox.curator.ingest.workflows.schedule_fetch import ScheduleFetchWorkflow
 from pressbox.curator.ingest.workflows.single_feed import SingleFeedIngestionWorkflow
 from pressbox.curator.library.domain import CrawlOutcome, DistilState, FetchState
 from tests.fakes.curator import FakeEntry, FakeFeed
@@ -19,6 +28,11 @@ from tests.waiting import look_until, until
 from tests.workflows.curator.conftest import Stage, children_started
 
 LARGEST_PAYLOAD = 10_000
+
+
+def activity_inputs(history: Any) -> list[Any]:
+    scheduled = (event.activity_task_scheduled_event_attributes for event in history.events)
+    return [json.loads(found.input.payloads[0].data) for found in scheduled if found.input.payloads]
 
 
 async def ingest_all(stage: Stage, **input: Any) -> Any:
@@ -56,6 +70,27 @@ async def test_unchanged_feeds_cost_no_workflow(stage: Stage) -> None:
     started = children_started(await handle.fetch_history())
     assert started == ["ScheduleFetchWorkflow", "ContentDistillationWorkflow"], "one shard each, for all feeds together"
     await until(lambda: entries_of(stage, with_news)[0].fetch_state is FetchState.FETCHED)
+
+
+async def test_a_run_started_by_hand_may_choose_how_much_runs_at_once(stage: Stage) -> None:
+    for _ in range(4):
+        stage.world.feed("a.example.org")
+    policy = stage.policy.model_copy(update={"smallest_page": 1, "entries_per_fetch": 1})
+    handle = await stage.start(AllFeedsIngestionWorkflow, AllFeedsIngestionInput(policy=policy, max_concurrent=2))
+    assert (await handle.result())["entriesCreated"] == 4
+    initiated = [
+        event.start_child_workflow_execution_initiated_event_attributes.workflow_id
+        for event in (await handle.fetch_history()).events
+    ]
+    # Shards that crawl at once may ask for the same one twice; it is started once.
+    assert {found for found in initiated if found.startswith(FETCH_SHARD)} == {fetch_shard_id(0), fetch_shard_id(1)}
+
+
+async def test_a_fetch_started_by_hand_may_choose_the_pace_of_hosts(stage: Stage) -> None:
+    handle = await stage.start(ScheduleFetchWorkflow, ScheduleFetchInput(shard=0, delay_seconds=0.5))
+    await handle.result()
+    (asked, *_) = activity_inputs(await handle.fetch_history())
+    assert asked["policy"]["hostDelay"] == "PT0.5S"
 
 
 async def test_pages_follow_each_other_and_the_counts_go_on(stage: Stage) -> None:

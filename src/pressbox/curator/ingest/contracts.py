@@ -1,7 +1,7 @@
 """From a feed to full articles: ids, counts and states; never a body."""
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from pydantic import Field
 
@@ -48,14 +48,23 @@ def preview_key(key: str) -> str:
 
 
 class AllFeedsIngestionInput(CamelContract):
-    """`only_due` False crawls every feed that is not paused. A `routine` run without news is not shown."""
+    """`only_due` False crawls every feed that is not paused. A `routine` run without news is not shown.
+
+    `max_concurrent` is for this run alone; otherwise the policy says how many pages are worked on at a time.
+    """
 
     enable_content_fetch: bool = True
     auto_distill: bool = True
     only_due: bool = True
     routine: bool = False
+    max_concurrent: int | None = Field(None, ge=1)
     policy: CuratorPolicy = CuratorPolicy()
     state: "AllFeedsState" = Field(default_factory=lambda: AllFeedsState())
+
+    @property
+    def limits(self) -> CuratorPolicy:
+        chosen = self.max_concurrent
+        return self.policy if chosen is None else self.policy.model_copy(update={"feeds_at_once": chosen})
 
 
 class AllFeedsState(CamelContract):
@@ -255,7 +264,20 @@ class EntriesToFetch(Contract):
     more: bool = False
 
 
-class ScheduleFetchInput(CamelContract):
+class PacedInput(CamelContract):
+    """Base of what fetches pages. `delay_seconds` is for this run alone; otherwise the policy has the pace of hosts."""
+
+    delay_seconds: float | None = Field(None, ge=0)
+    policy: CuratorPolicy = CuratorPolicy()
+
+    @property
+    def limits(self) -> CuratorPolicy:
+        if self.delay_seconds is None:
+            return self.policy
+        return self.policy.model_copy(update={"host_delay": timedelta(seconds=self.delay_seconds)})
+
+
+class ScheduleFetchInput(PacedInput):
     """`feed_id` says whose work it is; histories from before it existed do not have it.
 
     With `shard` it takes pages of what waits in all feeds, and no entries are given.
@@ -270,7 +292,6 @@ class ScheduleFetchInput(CamelContract):
     skipped: int = 0
     auto_distill: bool = True
     parent_workflow_id: str = ""
-    policy: CuratorPolicy = CuratorPolicy()
 
 
 class FetchTally(CamelContract):
@@ -298,7 +319,7 @@ class ScheduleFetchOutput(CamelContract):
     distilled: int = 0
 
 
-class DomainFetchInput(CamelContract):
+class DomainFetchInput(PacedInput):
     """With `auto_distill` the parent is told of every article as it arrives."""
 
     domain: str
@@ -306,7 +327,6 @@ class DomainFetchInput(CamelContract):
     feed_id: int | None = None
     auto_distill: bool = False
     parent_workflow_id: str = ""
-    policy: CuratorPolicy = CuratorPolicy()
 
 
 class ArrivedArticles(CamelContract):

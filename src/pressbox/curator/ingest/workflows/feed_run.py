@@ -36,7 +36,7 @@ from pressbox.curator.search.workflows import EmbeddingBackfillWorkflow, catch_u
 class FeedRun:
     def __init__(self, input: AllFeedsIngestionInput) -> None:
         self.input = input
-        self.policy = input.policy
+        self.policy = input.limits
         began_at = input.state.began_at or workflow.info().start_time
         self.state = input.state.model_copy(update={"began_at": began_at})
         first = AllFeedsIngestionProgress(

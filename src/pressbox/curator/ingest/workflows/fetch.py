@@ -76,7 +76,7 @@ class DomainFetchWorkflow:
         return DomainFetchOutput(fetched_ids=tuple(self._fetched), failed=self._failed)
 
     async def _fetch(self, entry: EntryToFetch) -> FetchContentResult:
-        wanted = FetchContentInput(entry_id=entry.entry_id, policy=self._input.policy)
+        wanted = FetchContentInput(entry_id=entry.entry_id, policy=self._input.limits)
         try:
             return await call(FetchActivities.fetch_single_content, wanted)
         except ActivityError as error:

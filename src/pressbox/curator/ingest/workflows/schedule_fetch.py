@@ -97,10 +97,10 @@ class ScheduleFetchWorkflow:
     async def _fetch_pages(self, shard: int) -> ScheduleFetchOutput:
         wanted = FetchPageInput(
             from_feed=self._input.from_feed,
-            limit=self._input.policy.entries_per_fetch,
+            limit=self._input.limits.entries_per_fetch,
             # One shard waits for hosts whose turn comes soon; the others would only wait beside it.
             lingers=shard == 0,
-            policy=self._input.policy,
+            policy=self._input.limits,
         )
         while True:
             page = await call(FetchPages.fetch_due_contents, wanted)
@@ -136,7 +136,7 @@ class ScheduleFetchWorkflow:
                     feed_id=self._input.feed_id,
                     auto_distill=self._input.auto_distill,
                     parent_workflow_id=own_id,
-                    policy=self._input.policy,
+                    policy=self._input.limits,
                 ),
                 id=domain_workflow_id(own_id, domain),
             )
@@ -162,14 +162,14 @@ class ScheduleFetchWorkflow:
     def _batch_is_ready(self) -> bool:
         if not self._arrived:
             return False
-        policy = self._input.policy
+        policy = self._input.limits
         if len(self._arrived) >= policy.distil_batch or self._last_batch_at is None:
             return True
         # Without a timer: the next article that arrives checks again.
         return workflow.time() - self._last_batch_at >= policy.distil_pause.total_seconds()
 
     async def _distil(self) -> None:
-        size = self._input.policy.distil_batch
+        size = self._input.limits.distil_batch
         batch, self._arrived = self._arrived[:size], self._arrived[size:]
         self._batches += 1
         self._last_batch_at = workflow.time()
@@ -179,7 +179,7 @@ class ScheduleFetchWorkflow:
             feed_id=self._input.feed_id,
             feed_name=self._input.feed_name,
             parent_workflow_id=own_id,
-            policy=self._input.policy,
+            policy=self._input.limits,
         )
         # If a distillation of an earlier run still has this id, these entries are found by their state later.
         workflow_id = distil_workflow_id(own_id, self._batches)
