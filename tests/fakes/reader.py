@@ -70,11 +70,14 @@ class Services:
 
 @dataclass
 class Web:
-    """Which feeds an address leads to."""
+    """Which feeds an address leads to; `asked` are the addresses as they came."""
 
     sites: dict[str, Sequence[FoundFeed]] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
 
     async def discover(self, url: str, owner: str = "") -> Sequence[FoundFeed]:
+        self.asked.append(url)
+        url = url if "://" in url else f"https://{url}"
         return self.sites.get(url, [FoundFeed(url, "A feed", ParsedFeed("A feed"))] if url.endswith(".xml") else [])
 
 

@@ -252,6 +252,6 @@ async def test_an_administrator_sees_what_feeds_of_others_cost_without_their_nam
     async with library.database.unit_of_work() as work:
         work.session.add(PaidRequestRow(**call, **spent, source_id=feed_id, at=NOW))
     (own,) = (await anna.get(f"{API}/costs")).json()["days"]
-    assert (own["feed_id"], own["feed_title"], own["cost"]) == (feed_id, "example.org", 2.0)
+    assert (own["feed_id"], own["feed_title"], own["cost"]) == (feed_id, "A feed", 2.0)
     (others,) = (await admin.get(f"{API}/costs")).json()["days"]
     assert (others["feed_id"], others["feed_title"], others["cost"]) == (None, "", 2.0)

@@ -59,6 +59,37 @@ async def test_the_address_of_a_site_gives_its_feeds_and_the_best_is_read_at_onc
             await library.service.sources.discover(anna, nonsense)
 
 
+async def test_a_new_source_is_called_as_it_was_found_until_it_is_read(library: Library) -> None:
+    anna, bert = await library.person(), await library.person()
+    library.web.sites["https://example.org"] = [FoundFeed(URL, "The  News\x00", ParsedFeed("News"))]
+    added = await library.service.sources.add(anna, "example.org")
+    assert (added.title, added.own_title) == ("The News", "")
+    assert library.temporal.starts[-1].input.feed_name == "The News"
+    theirs = await library.service.sources.subscribe(bert, URL, called="What bert says")
+    assert theirs.title == "The News"
+    await library.service.sources.place(bert, theirs.id, title="What bert says", category_id=None)
+    for person, shown in ((anna, "The News"), (bert, "example.org")):
+        await library.service.sources.refresh(person, added.id)
+        assert library.temporal.starts[-1].input.feed_name == shown
+
+
+@pytest.mark.parametrize(
+    ("typed", "asked"),
+    [
+        (" example.org/feed.xml ", "example.org/feed.xml"),
+        ("feed://example.org/feed.xml", "example.org/feed.xml"),
+        ("feed:https://example.org/feed.xml", "https://example.org/feed.xml"),
+        ("HTTPS://example.org/feed.xml", "https://example.org/feed.xml"),
+        ("http://example.org/feed.xml", "http://example.org/feed.xml"),
+    ],
+)
+async def test_where_no_scheme_was_typed_none_is_chosen_before_the_site_is_asked(
+    library: Library, typed: str, asked: str
+) -> None:
+    await library.service.sources.discover(await library.person(), typed)
+    assert library.web.asked == [asked]
+
+
 async def test_a_subscription_made_while_temporal_is_away_is_due(library: Library) -> None:
     anna = await library.person()
     library.temporal.away = True

@@ -276,6 +276,19 @@ async def test_a_closed_port_is_worth_another_try(server: LoopbackServer) -> Non
             await client.get("http://127.0.0.1:1/")
 
 
+async def test_a_server_that_hangs_up_on_the_handshake_is_told_of_in_words() -> None:
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.close()
+
+    listener = await asyncio.start_server(hang_up, "127.0.0.1", 0)
+    address = f"127.0.0.1:{listener.sockets[0].getsockname()[1]}"
+    async with listener, GuardedClient(HttpSettings(allow=(address,))) as client:
+        with pytest.raises(TransientError, match=r"^The connection to 127\.0\.0\.1 .+\.$") as raised:
+            await client.get(f"https://{address}/")
+    assert "Error" not in raised.value.message
+
+
 async def test_a_large_body_streams_in_pieces(server: LoopbackServer, client: GuardedClient) -> None:
     server.answers("/clip", body=b"v" * 3_000_000)
     async with client.stream(server.url("/clip"), max_bytes=4_000_000) as answer:

@@ -224,13 +224,12 @@ def _translate_errors(exchange: _Exchange) -> Iterator[None]:
             raise AnswerTooLargeError(f"The headers of {host} are too large.", host=host) from error
         raise TransientError(f"{host} broke off or does not speak HTTP.", host=host) from error
     except httpcore.NetworkError as error:
-        raise TransientError(f"The connection to {host} failed: {_short(error)}.", host=host) from error
+        said = str(error)[:200].rstrip(".")
+        # Some errors of the library have no words.
+        reason = f"failed: {said}" if said else "was closed before an answer came"
+        raise TransientError(f"The connection to {host} {reason}.", host=host) from error
     except httpcore.LocalProtocolError as error:
         raise InvalidInputError("The request has a header that HTTP does not allow.") from error
-
-
-def _short(error: Exception) -> str:
-    return str(error)[:200].rstrip(".") or type(error).__name__
 
 
 def _join_url(base: httpx.URL, location: str) -> httpx.URL:

@@ -48,8 +48,8 @@ def ingest_feed(
         from pressbox.curator.ingest.starter import ingest_starter
 
         # Raises when there is no such feed.
-        await SqlFeeds(resources.database, PooledComparer(parser_pool(resources))).load_name(feed_id)
-        return await ingest_starter(resources).ingest_feed(feed_id)
+        name = await SqlFeeds(resources.database, PooledComparer(parser_pool(resources))).load_name(feed_id)
+        return await ingest_starter(resources).ingest_feed(feed_id, name)
 
     run_workflow(context, start, wait, as_json)
 

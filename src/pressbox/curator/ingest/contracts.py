@@ -186,9 +186,10 @@ class DueWork(Contract):
 
 
 class SingleFeedIngestionInput(CamelContract):
-    """With `crawled` the parent's probe has just read the feed."""
+    """With `crawled` the parent's probe has just read the feed. `feed_name` is shown until it is known for sure."""
 
     feed_id: int
+    feed_name: str = ""
     enable_content_fetch: bool = True
     auto_distill: bool = True
     crawled: bool = False

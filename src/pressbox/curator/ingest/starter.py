@@ -53,9 +53,14 @@ class IngestStarter(Starter):
         self._fetch = enable_content_fetch
         self._distill = auto_distill
 
-    async def ingest_feed(self, feed_id: int) -> str:
+    async def ingest_feed(self, feed_id: int, name: str = "") -> str:
+        """Read one feed; `name` is shown until the work knows what it is called."""
         input = SingleFeedIngestionInput(
-            feed_id=feed_id, enable_content_fetch=self._fetch, auto_distill=self._distill, policy=self._policy
+            feed_id=feed_id,
+            feed_name=name,
+            enable_content_fetch=self._fetch,
+            auto_distill=self._distill,
+            policy=self._policy,
         )
         return await self.start(SINGLE_FEED_INGESTION, input, feed_workflow_id(feed_id), priority=SOMEBODY_WAITS)
 

@@ -291,12 +291,13 @@ async def add(
     identity: Reader,
     url: Text,
     title: Text = "",
+    called: Text = "",
     category: Text = "",
     new_category: Text = "",
 ) -> Response:
     try:
         category_id = await category_of(service, identity, category, new_category)
-        feed = await service.subscribe(identity.user_id, url, title=title, category_id=category_id)
+        feed = await service.subscribe(identity.user_id, url, title=title, category_id=category_id, called=called)
     except InvalidInputError as error:
         return await _page(request, service, identity, url, problem=error)
     return RedirectResponse(f"{PATH}?list=feed&id={feed.id}", status_code=303)
@@ -330,6 +331,7 @@ async def _page(
         found=found,
         error=problem.message if problem else "",
         categories=(await service.sources(identity.user_id)).categories,
+        unread_at_start=service.unread_at_start,
     )
 
 

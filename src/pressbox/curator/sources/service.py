@@ -1,5 +1,6 @@
 """Sources: finding feeds, subscribing, OPML in and out, categories, settings and health."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from urllib.parse import urlsplit
@@ -20,9 +21,10 @@ from pressbox.curator.library.domain import CuratorPolicy, ExtractionRule
 from pressbox.curator.library.parser_pool import ParserPool
 from pressbox.curator.library.quotas import LOOKED_UP_SITES, PREVIEWS, REFRESHES
 from pressbox.curator.library.urls import LONGEST_FEED_ADDRESS, feed_address, is_too_long, site_name
-from pressbox.curator.reading.domain import CategoryView, SourcesView, check_length, check_name
+from pressbox.curator.reading.domain import LONGEST_NAME, CategoryView, SourcesView, check_length, check_name
 from pressbox.curator.sources.domain import FeedDetail, FeedSettings, FeedView, FoundFeedView, ImportView, PreviewView
 from pressbox.curator.sources.store import SqlCategories, SqlSubscriptions
+from pressbox.curator.text.plain_text import make_storable
 
 log = get_logger(__name__)
 
@@ -131,6 +133,7 @@ SHORTEST_INTERVAL = CuratorPolicy().shortest_interval
 LONGEST_INTERVAL = timedelta(days=30)
 MOST_ENTRIES = 1000
 MOST_LOOKUPS_AT_ONCE = 4
+_SAYS_SCHEME = re.compile(r"\s*+(?:feed:(?://)?+)?+https?://", re.IGNORECASE)
 
 
 class SourceService:
@@ -181,9 +184,11 @@ class SourceService:
     async def discover(self, user_id: int, address: str) -> Sequence[FoundFeedView]:
         """Feeds of a site, best first; a feed's address gives itself. None is an InvalidInputError."""
         checked = checked_address(address)
+        # Where nobody wrote a scheme, some sites speak http alone: discovery tries both.
+        asked = checked if _SAYS_SCHEME.match(address) else checked.removeprefix("https://")
         await self._quotas.demand(LOOKED_UP_SITES, user_id)
         with self._lookups.take(user_id):
-            found = await self._discovery.discover(checked, _owner(user_id))
+            found = await self._discovery.discover(asked, _owner(user_id))
         if not found:
             raise InvalidInputError(
                 "No feed was found at this address. Paste the address of the feed itself, if you know it.", field="url"
@@ -199,19 +204,30 @@ class SourceService:
             for item in found
         ]
 
-    async def subscribe(self, user_id: int, url: str, *, title: str = "", category_id: int | None = None) -> FeedView:
-        """Subscribe to a feed by its own address, as `discover` gave it; it is read at once. Twice is fine."""
+    async def subscribe(
+        self, user_id: int, url: str, *, title: str = "", category_id: int | None = None, called: str = ""
+    ) -> FeedView:
+        """Subscribe to a feed by its own address, as `discover` gave it; it is read at once. Twice is fine.
+
+        `title` is the person's own; `called` is the one that `discover` found, for as long as nobody has read the feed.
+        """
         feed = OutlineFeed(checked_address(url), title=check_length(title, "title"))
-        following = await self._subscriptions.subscribe(user_id, feed, category_id, self._now())
+        name = make_storable(" ".join(called.split()))[:LONGEST_NAME]
+        following = await self._subscriptions.subscribe(user_id, feed, category_id, self._now(), name)
         if following.new:
             log.info("subscribed", msg="Somebody subscribed to a feed", feed_id=following.feed_id)
-            await self._start_ingest(following.feed_id)
+            await self._start_ingest(following.feed_id, name or site_name(feed.url))
         return await self._subscriptions.feed(user_id, following.feed_id)
 
     async def add(self, user_id: int, address: str, *, title: str = "", category_id: int | None = None) -> FeedView:
         """Subscribe to the best feed of a site, in one step."""
         best = (await self.discover(user_id, address))[0]
-        return await self.subscribe(user_id, best.url, title=title, category_id=category_id)
+        return await self.subscribe(user_id, best.url, title=title, category_id=category_id, called=best.title)
+
+    @property
+    def unread_at_start(self) -> int:
+        """How many entries of a feed are unread for somebody who is new to it."""
+        return self._subscriptions.unread_at_start
 
     async def unsubscribe(self, user_id: int, feed_id: int) -> None:
         """What the person starred, marked up, noted or labelled stays; a feed that nobody reads or keeps is removed."""
@@ -244,7 +260,9 @@ class SourceService:
         """Read a feed now, also one that is gone or backed off; the id of the workflow that does it."""
         await self._quotas.demand(REFRESHES, user_id)
         await self._subscriptions.make_due(user_id, feed_id, self._now())
-        return await self._ingest.ingest_feed(feed_id)
+        feed = await self._subscriptions.feed(user_id, feed_id)
+        # The person's own title is private, and others who read the feed see the work too.
+        return await self._ingest.ingest_feed(feed_id, site_name(feed.url) if feed.own_title else feed.title)
 
     async def refresh_all(self, user_id: int) -> str:
         """Read every feed now that is not paused; the id of the workflow."""
@@ -293,9 +311,9 @@ class SourceService:
         if feed.shared and not administrator:
             raise ForbiddenError("Other people read this feed too, so only an administrator may change this for all.")
 
-    async def _start_ingest(self, feed_id: int) -> None:
+    async def _start_ingest(self, feed_id: int, name: str) -> None:
         try:
-            await self._ingest.ingest_feed(feed_id)
+            await self._ingest.ingest_feed(feed_id, name)
         except TransientError as error:
             # The feed is due: the schedule reads it as soon as Temporal is back.
             log.warning("ingest_not_started", msg=f"A feed waits for the schedule: {error.message}", feed_id=feed_id)

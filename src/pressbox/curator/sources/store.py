@@ -69,14 +69,17 @@ class Followed:
 class SqlSubscriptions:
     def __init__(self, database: Database, unread_at_start: int = UNREAD_AT_START) -> None:
         self._database = database
-        self._unread_at_start = unread_at_start
+        self.unread_at_start = unread_at_start
 
-    async def subscribe(self, user_id: int, feed: OutlineFeed, category_id: int | None, now: datetime) -> Following:
+    async def subscribe(
+        self, user_id: int, feed: OutlineFeed, category_id: int | None, now: datetime, called: str = ""
+    ) -> Following:
+        """Subscribe to one feed; `called` is its title until it is read for the first time."""
         async with self._database.unit_of_work() as work:
             await _demand_category(work.session, user_id, category_id)
-            feed_ids = await _feeds(work.session, [feed], now)
+            feed_ids = await _feeds(work.session, [feed], now, called)
             values = [_subscription(user_id, feed_ids[feed.url], category_id, feed.title, now)]
-            added = await _subscribe(work, user_id, values, self._unread_at_start)
+            added = await _subscribe(work, user_id, values, self.unread_at_start)
             return Following(feed_ids[feed.url], bool(added))
 
     async def subscribe_many(self, user_id: int, feeds: Sequence[OutlineFeed], now: datetime) -> Followed:
@@ -93,7 +96,7 @@ class SqlSubscriptions:
                 _subscription(user_id, feed_ids[url], categories.get(feed.category), feed.title, now)
                 for url, feed in wanted.items()
             ]
-            added = await _subscribe(work, user_id, values, self._unread_at_start)
+            added = await _subscribe(work, user_id, values, self.unread_at_start)
         return Followed(now, tuple(added), len(wanted) - len(added))
 
     async def unsubscribe(self, user_id: int, feed_id: int, now: datetime) -> bool:
@@ -280,10 +283,12 @@ class SqlCategories:
             work.changed(PERSON_CHANGED, str(user_id))
 
 
-async def _feeds(session: AsyncSession, feeds: Sequence[OutlineFeed], now: datetime) -> dict[str, int]:
+async def _feeds(
+    session: AsyncSession, feeds: Sequence[OutlineFeed], now: datetime, called: str = ""
+) -> dict[str, int]:
     """The ids of feeds by address; new ones are made, and due. Sorted, so that two imports never wait crosswise."""
     ordered = sorted(feeds, key=lambda feed: feed.url)
-    values = [{"url": feed.url, "site_url": feed.site_url} for feed in ordered]
+    values = [{"url": feed.url, "site_url": feed.site_url, "title": called} for feed in ordered]
     statement = insert(FeedRow)
     # An update that changes nothing locks the row: nobody removes the feed before we are subscribed.
     statement = statement.on_conflict_do_update(index_elements=["url"], set_={"url": FeedRow.url})

@@ -36,7 +36,11 @@ class EntryRun:
         self.input = input
         self.fetched = self.distilled = self.failed = self.created = 0
         first = SingleFeedIngestionProgress(
-            title=f"Feed {input.feed_id}", audience=readers_of_feed(input.feed_id), feed_id=input.feed_id, total=0
+            title=input.feed_name or f"Feed {input.feed_id}",
+            audience=readers_of_feed(input.feed_id),
+            feed_id=input.feed_id,
+            feed_name=input.feed_name,
+            total=0,
         )
         self.progress = ProgressReporter(first, input.parent_workflow_id)
 
