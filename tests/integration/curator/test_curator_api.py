@@ -1,5 +1,7 @@
 """The REST API of the reader on the real application; Temporal, the web and the index are stand-ins."""
 
+import html
+import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
 
@@ -53,6 +55,18 @@ async def subscribed(client: httpx.AsyncClient, url: str = URL) -> int:
     assert answer.status_code == 201, answer.text
     feed_id: int = answer.json()["id"]
     return feed_id
+
+
+async def test_the_page_that_adds_a_source_says_what_will_be_unread_and_keeps_its_name(
+    library: Library, anna: httpx.AsyncClient
+) -> None:
+    library.web.sites["https://example.org"] = [FoundFeed(URL, "Town & Country", ParsedFeed("Town & Country"))]
+    page = (await anna.get("/reader/add", params={"address": "example.org"})).text
+    assert "The latest 10 articles of a new source are unread; older ones count as read." in page
+    (called,) = re.findall(r'name="called" value="([^"]*)"', page)
+    await anna.post("/reader/add", data={"url": URL, "called": html.unescape(called)})
+    (feed,) = (await anna.get(f"{API}/feeds")).json()
+    assert (feed["title"], feed["own_title"]) == ("Town & Country", "")
 
 
 async def test_from_an_address_to_a_read_article(library: Library, anna: httpx.AsyncClient) -> None:

@@ -6,12 +6,16 @@ import pytest
 from sqlalchemy import update
 
 from pressbox.core.app import Resources
+from pressbox.core.audiences.members import Viewer
 from pressbox.core.errors import InvalidInputError, NotFoundError
 from pressbox.curator.feeds.domain import Crawl, FeedEntry, FeedToCrawl, ParsedFeed, Validators
 from pressbox.curator.ingest.feed_store import SqlFeeds
 from pressbox.curator.library.domain import CrawlOutcome, CuratorPolicy, FetchState
 from pressbox.curator.library.rows import EntryRow
 from pressbox.curator.reading.domain import EntryPage, ListKind, ListNote, Preference, Selection, Sort
+from pressbox.curator.reading.finding import find_articles
+from pressbox.curator.search.store import SqlIndexStore
+from pressbox.curator.search.wiring import index_writer
 from tests.fakes.curator_rows import ComparerHere
 from tests.fakes.reader import NOW, Library
 
@@ -279,6 +283,17 @@ async def test_a_search_lists_an_agency_s_text_once_however_papers_cut_it(librar
     page = await library.service.reading.load_entries(anna, Selection(query="ferry"))
     assert ids(page) == [first, *letters, next_week]
     assert [other.entry_id for other in page.items[0].others] == [cut]
+
+
+async def test_the_top_line_lists_an_agency_s_text_once_too(library: Library) -> None:
+    anna = await library.person()
+    one, two = [await library.feed(anna) for _ in range(2)]
+    title = "Ferry to the northern islands runs aground in fog"
+    entries = [await library.entry(one, title, body="<p>All of it.</p>"), await library.entry(two, title)]
+    documents = await SqlIndexStore(library.database).load_documents(entries)
+    await index_writer(library.resources).add(documents)
+    (found,) = await find_articles(library.resources, Viewer(user_id=anna), "ferry", 5)
+    assert (found.title, found.path) in {(title, f"/reader/entries/{entry}") for entry in entries}
 
 
 @pytest.mark.parametrize("cursor", ["nonsense", "1.2.3.4", "-", "9" * 40 + ".1", "1.x", "x.1.2"])
