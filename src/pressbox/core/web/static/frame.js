@@ -43,6 +43,16 @@ function rememberZone() {
   if (zone && !document.cookie.includes(`pressbox_zone=${zone}`)) setCookie("pressbox_zone", zone);
 }
 
+// A name that is cut is told whole to whoever points at it.
+function nameWhole({ target }) {
+  for (let element = target, up = 0; element instanceof HTMLElement && up < 3; element = element.parentElement, up += 1) {
+    if (element.scrollWidth <= element.clientWidth || getComputedStyle(element).textOverflow !== "ellipsis") continue;
+    if (!element.closest("[title]")) element.title = element.textContent.trim();
+    return;
+  }
+}
+
+addEventListener("pointerover", nameWhole);
 rememberZone();
 keepTimes();
 listenToKeys();
