@@ -26,6 +26,7 @@ from pressbox.core.config import Settings
 from pressbox.core.db.database import Database
 from pressbox.core.errors import ConfigurationError, ConflictError, GoneError, InvalidInputError, NotFoundError
 from pressbox.core.logs import get_logger
+from pressbox.core.qr import qr_image
 from pressbox.core.sealing import Seal
 
 log = get_logger(__name__)
@@ -124,7 +125,7 @@ class SecondFactors:
         if row is None or row.confirmed_at is not None:
             raise NotFoundError("No authenticator app is being set up. Begin on the account page.")
         secret = self._reveal(row.sealed_secret)
-        return PendingApp(totp.grouped(secret), totp.qr_image(totp.provisioning_uri(secret, user.email)))
+        return PendingApp(totp.grouped(secret), qr_image(totp.provisioning_uri(secret, user.email)))
 
     async def confirm_app(self, user_id: int, code: str, *, actor: Actor, keep_session: str | None) -> tuple[str, ...]:
         """Switch it on with a first code. The answer has new recovery codes if there were none."""

@@ -27,13 +27,6 @@ def provisioning_uri(secret: str, email: str) -> str:
     return pyotp.TOTP(secret, digits=DIGITS, interval=STEP_SECONDS).provisioning_uri(email, issuer_name=ISSUER)
 
 
-def qr_image(uri: str) -> str:
-    """The QR code as an SVG in a data address, which our content rules let an <img> show."""
-    import segno
-
-    return str(segno.make(uri, error="m").svg_data_uri(scale=4, border=4, dark="#000", light="#fff"))
-
-
 def step_at(moment: datetime) -> int:
     return int(moment.timestamp()) // STEP_SECONDS
 

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, Select, exists, func, or_, select
@@ -20,7 +21,7 @@ from pressbox.soonish.adapters import event_rows, messages
 from pressbox.soonish.adapters.event_rows import load_organised, load_visible, read_facts, select_events
 from pressbox.soonish.adapters.organiser_notices import tell_followers
 from pressbox.soonish.adapters.outbox import add_signal
-from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import EventRow, EventVersionRow, SubscriptionRow
 from pressbox.soonish.contracts import EventCancelled, EventUpdated, ParticipantAdded
 from pressbox.soonish.domain.agenda import sort_agenda
 from pressbox.soonish.domain.delivery import Cause
@@ -208,6 +209,19 @@ class EventService:
         async with self._database.unit_of_work() as work:
             row = await load_organised(work.session, organiser_id, slug)
             return await event_rows.load_view(work.session, row, organiser_id)
+
+    async def get_version(self, organiser_id: int, slug: str, version: int) -> EventView | None:
+        """What the event stated at an earlier version, for its organiser; None when it never had that version."""
+        async with self._database.unit_of_work() as work:
+            row = await load_organised(work.session, organiser_id, slug)
+            if not 0 < version < row.version:
+                return None
+            kept = await work.session.get(EventVersionRow, (row.id, version))
+            view = await event_rows.load_view(work.session, row, organiser_id)
+        if kept is None:
+            return None
+        facts = event_rows.facts_from_json(kept.facts)
+        return replace(view, version=version, ends_at=facts.ends_at, **vars(facts))
 
     async def list_organised(self, organiser_id: int) -> Sequence[EventView]:
         """What comes next first, past and cancelled events at the end; with drafts."""

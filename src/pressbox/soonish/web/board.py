@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from pressbox.core.clock import utc_now
 from pressbox.core.errors import PressboxError
+from pressbox.core.qr import qr_image
 from pressbox.core.web.errors import refusal_headers
 from pressbox.core.web.identity import Identity, SignedInIdentity, is_secure
 from pressbox.core.web.rendering import render
@@ -50,7 +51,7 @@ INVITATION_SECONDS = 60
 MESSAGES = {
     "created": "Your event is ready. Share its page so that people can subscribe.",
     "changed": "Saved. Subscribers are told in a minute; what you change before then goes into the same message.",
-    "announced": "Your message is being sent.",
+    "announced": "Your message was accepted. Its line under Messages shows how far it has come.",
     "cancelled": "The event is cancelled. All subscribers are being told.",
     "reopened": "The event takes place. Whoever was told of the cancellation is being told so.",
     "stopped": "Stopped. Everybody who has not received it yet is skipped.",
@@ -209,6 +210,7 @@ async def _board(
     chosen = (
         everybody if values.recipients is None else await service.board.preview_reach(user, slug, values.recipients)
     )
+    public_url = f"{base_url(request)}{PATH}/{slug}"
     already = await service.board.list_subscribers(user, slug, limit=MOST_CHOSEN, only=values.subscription_ids)
     offered = await service.board.list_subscribers(
         user, slug, after=values.page_after, limit=SUBSCRIBERS_OFFERED, words=values.find.strip()
@@ -235,7 +237,8 @@ async def _board(
         invitation_url=invitation_url,
         takes_email=service.guests.takes_email,
         has_address=request.app.state.settings.web.public_url is not None,
-        public_url=f"{base_url(request)}{PATH}/{slug}",
+        public_url=public_url,
+        public_code=qr_image(public_url),
         may_reopen=may_reopen(event, utc_now()),
         values=values,
         key=values.key or secrets.token_hex(8),

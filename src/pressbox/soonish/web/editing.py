@@ -120,6 +120,9 @@ async def edit(
         saved = await service.events.get_organised(identity.user_id, slug)
         if not isinstance(error, ConflictError):
             return _form(request, identity, values, saved, error=error)
+        opened = await service.events.get_version(identity.user_id, slug, values.opened_version or 0)
+        if opened is not None:
+            values = values.with_saved(EventForm.of(opened), EventForm.of(saved))
         # Saving again replaces what was saved meanwhile: by now both have been seen.
         again = replace(values, version=str(saved.version))
         return _form(request, identity, again, saved, error=error, differences=values.list_differences(saved))

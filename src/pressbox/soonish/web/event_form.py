@@ -1,7 +1,7 @@
 """The form of an event as browsers send it: local times without a zone, and the version that was shown."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 from zoneinfo import available_timezones
@@ -17,6 +17,8 @@ from pressbox.soonish.web.forms import Text, make_request_key
 # People know the names with a continent; the rest are abbreviations and relics.
 _CONTINENTS = ("Africa", "America", "Antarctica", "Asia", "Atlantic", "Australia", "Europe", "Indian", "Pacific")
 _STATED = ("name", "start_date", "end_date", "timezone", "location", "description", "visibility")
+# Times mean nothing without their zone, so whoever touched one of these means all of them.
+_TIMES = ("start_date", "start_second", "end_date", "end_second", "timezone")
 _FILLED = ("name", "start_date", "start_second", "end_date", "end_second", "timezone", "location", "description")
 
 
@@ -72,6 +74,11 @@ class EventForm:
         return bool(self.name or self.start_date)
 
     @property
+    def opened_version(self) -> int | None:
+        """The version that was shown. No event has one of so many digits: one that is cut is still none."""
+        return int(self.version[:18]) if self.version.isascii() and self.version.isdigit() else None
+
+    @property
     def start_comes_twice(self) -> bool:
         return _comes_twice(self.start_date, self.timezone)
 
@@ -105,13 +112,21 @@ class EventForm:
             visibility=visibility,
             draft=bool(self.draft),
             request_key=make_request_key(self.key, self.draft, *(getattr(self, name) for name in _STATED)),
-            # No event has a version of so many digits: one that is cut is still none.
-            version=int(self.version[:18]) if self.version.isascii() and self.version.isdigit() else None,
+            version=self.opened_version,
         )
 
     def fields_of_file(self) -> Mapping[str, str]:
         """What a calendar file fills in, for a page that offers several events of one."""
         return {name: getattr(self, name) for name in _FILLED if getattr(self, name)}
+
+    def with_saved(self, opened: "EventForm", saved: "EventForm") -> "EventForm":
+        """This form, saying what is saved by now in every field that nobody touched since it was opened."""
+        groups = (_TIMES, *((name,) for name in _FILLED if name not in _TIMES))
+        untouched = [name for group in groups if all(self._says_in(name, opened) for name in group) for name in group]
+        return replace(self, **{name: getattr(saved, name) for name in untouched})
+
+    def _says_in(self, name: str, other: "EventForm") -> bool:
+        return _plain(getattr(self, name)) == _plain(getattr(other, name))
 
     def list_differences(self, saved: EventView) -> Sequence[Difference]:
         """Where this form and what is saved by now say something else."""
@@ -119,7 +134,7 @@ class EventForm:
         return [
             Difference(name, _say(name, getattr(shown, name)), _say(name, getattr(self, name)))
             for name in _STATED
-            if _plain(getattr(shown, name)) != _plain(getattr(self, name))
+            if not self._says_in(name, shown)
         ]
 
     @classmethod

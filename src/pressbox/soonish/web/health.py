@@ -17,7 +17,7 @@ def check_links(settings: Settings) -> Sequence[PartHealth]:
                 "events",
                 HealthState.WARNING,
                 "Links in mails lead to this machine only.",
-                "Set PRESSBOX_WEB_PUBLIC_URL to the address under which people reach Pressbox.",
+                "Enter the address under which people reach Pressbox on the page Settings.",
             ),
         )
     return (PartHealth("events", HealthState.OK, f"Links in messages lead to {settings.web.public_url}."),)

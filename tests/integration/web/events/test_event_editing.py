@@ -38,14 +38,43 @@ async def test_the_second_of_two_open_forms_shows_both_and_overwrites_nothing_un
     second = await organiser.post(f"/events/{slug}/edit", data=FORM | seen | {"name": "Winter party"})
     assert second.status_code == 409
     assert "was changed after you opened this form" in second.text
-    for words in ("Hall 3", "Hall 2", "Winter party", "Summer party"):
+    for words in ("Hall 3", "Winter party", "Summer party"):
         assert words in second.text
+    assert "Hall 2" not in second.text, "the place was not touched in the second form"
     event = (await organiser.get(f"/api/soonish/events/{slug}")).json()
     assert (event["name"], event["location"]) == ("Summer party", "Hall 3")
     knowing = FORM | {"version": hidden(second.text, "version"), "name": "Winter party"}
+    knowing["location"] = hidden_value(second.text, "location")
     assert (await organiser.post(f"/events/{slug}/edit", data=knowing)).status_code == 303
     event = (await organiser.get(f"/api/soonish/events/{slug}")).json()
-    assert (event["name"], event["location"]) == ("Winter party", "Hall 2")
+    assert (event["name"], event["location"]) == ("Winter party", "Hall 3")
+
+
+async def test_a_field_that_nobody_touched_does_not_blank_what_was_saved_meanwhile(
+    organiser: httpx.AsyncClient,
+) -> None:
+    slug = await new_event(organiser, location="", description="")
+    empty = FORM | {"location": "", "description": "", "version": "1"}
+    first = empty | {"location": "Hall 3", "end_date": f"{NEXT_WEEK:%Y-%m-%dT}23:00"}
+    assert (await organiser.post(f"/events/{slug}/edit", data=first)).status_code == 303
+    second = await organiser.post(f"/events/{slug}/edit", data=empty | {"name": "Winter party"})
+    assert second.status_code == 409
+    assert hidden_value(second.text, "location") == "Hall 3"
+    assert hidden_value(second.text, "end_date") == first["end_date"]
+    assert hidden_value(second.text, "name") == "Winter party"
+
+
+async def test_times_that_were_touched_keep_their_zone_whatever_was_saved_meanwhile(
+    organiser: httpx.AsyncClient,
+) -> None:
+    slug = await new_event(organiser)
+    moved = {"timezone": "Asia/Tokyo", "version": "1"}
+    assert (await organiser.post(f"/events/{slug}/edit", data=FORM | moved)).status_code == 303
+    later = {"start_date": f"{NEXT_WEEK:%Y-%m-%dT}22:15", "version": "1"}
+    second = await organiser.post(f"/events/{slug}/edit", data=FORM | later)
+    assert second.status_code == 409
+    assert hidden_value(second.text, "start_date") == later["start_date"]
+    assert re.search(r"<option selected>\s*Europe/Berlin", second.text)
 
 
 async def test_a_form_that_is_saved_twice_is_no_conflict(organiser: httpx.AsyncClient) -> None:

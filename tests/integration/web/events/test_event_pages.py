@@ -8,13 +8,14 @@ import httpx
 import pytest
 from fastapi import FastAPI
 from icalendar import Calendar
-from sqlalchemy import select, update
+from sqlalchemy import delete, select, update
 
 from pressbox.core.app import Resources
+from pressbox.core.clock import utc_now
 from pressbox.core.config import Settings
 from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.adapters.ledger import SqlLedger
-from pressbox.soonish.adapters.rows import EventRow, NotificationRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import EventRow, NotificationRow, RecipientRow, SubscriptionRow
 from pressbox.soonish.wiring import links
 from tests.integration.soonish.conftest import claim
 from tests.integration.web.events.conftest import FORM, NEXT_WEEK, TARGET, join, new_event, state_of
@@ -98,7 +99,7 @@ async def test_a_guest_whose_address_cannot_be_reached_sees_the_form_and_why(
     answer = await stranger.post(f"/events/{slug}/subscribe", data={"url": TARGET}, headers={"accept-language": "de"})
     assert answer.status_code == 503
     assert f'action="/events/{slug}/subscribe"' in answer.text
-    assert "Versuch es später noch einmal." in answer.text
+    assert "Versuche es später noch einmal." in answer.text
 
 
 async def test_the_stream_does_not_tell_which_events_there_are(other: httpx.AsyncClient) -> None:
@@ -428,3 +429,40 @@ async def test_the_page_that_says_why_mutes_and_unmutes(
     assert f'action="{path}/unmute"' in (await stranger.get(path)).text
     assert (await stranger.post(f"{path}/unmute")).status_code == 303
     assert await state_of(organiser, slug) == ["active"]
+
+
+async def test_the_board_gives_the_address_to_share_also_for_cameras(organiser: httpx.AsyncClient) -> None:
+    slug = await new_event(organiser)
+    board = (await organiser.get(f"/events/{slug}/board")).text
+    assert re.search(rf'<code[^>]* id="public-address">[^<]*/events/{slug}</code>', board)
+    assert 'data-copy="public-address"' in board
+    assert 'src="data:image/svg+xml' in board
+    await organiser.patch(f"/api/soonish/events/{slug}", json={"visibility": "private"})
+    assert "public-address" not in (await organiser.get(f"/events/{slug}/board")).text
+
+
+async def test_a_message_to_nobody_is_not_called_sent(organiser: httpx.AsyncClient, resources: Resources) -> None:
+    slug = await new_event(organiser)
+    form = {"title": "New room", "text": "Hall 3.", "level": "info", "to": "all", "key": "k"}
+    answer = await organiser.post(f"/events/{slug}/board", data=form)
+    board = (await organiser.get(answer.headers["location"])).text
+    assert "Your message was accepted." in board
+    assert "is being sent." not in board, "nobody knows when the page is read"
+    async with resources.database.unit_of_work() as work:
+        await work.session.execute(delete(RecipientRow))
+        await work.session.execute(update(NotificationRow).values(finished_at=utc_now()))
+    board = (await organiser.get(f"/events/{slug}/board")).text
+    assert "reached nobody" in board
+    assert "sent 0" not in " ".join(board.split())
+
+
+async def test_messages_of_ours_are_named_in_the_language_of_the_board(organiser: httpx.AsyncClient) -> None:
+    slug = await new_event(organiser)
+    form = {"title": "Event cancelled: not really", "text": "Hall 3.", "level": "info", "to": "all", "key": "k"}
+    await organiser.post(f"/events/{slug}/board", data=form)
+    await organiser.post(f"/events/{slug}/cancel")
+    german = {"Accept": "text/html", "Accept-Language": "de"}
+    board = (await organiser.get(f"/events/{slug}/board", headers=german)).text
+    assert "Termin abgesagt: Summer party" in board
+    assert '<span class="badge hot">abgesagt</span>' in board
+    assert "abgebrochen" not in board
