@@ -29,7 +29,7 @@ async def open_and_mark(page: Page, address: str) -> None:
     await page.evaluate(
         "addEventListener('animationstart', e => e.animationName === 'arrive' && window.arrived.push(e.target.id))"
     )
-    await expect(page.locator("[data-live]")).to_have_text("Live.")
+    await expect(page.locator("[data-live]")).to_have_text("Up to date.")
 
 
 async def not_reloaded(page: Page) -> bool:

@@ -358,3 +358,43 @@ async def test_clips_of_one_fate_are_one_decision(day: MatchDay, reader: httpx.A
     opened = [" open>" in decision.split("<summary")[0] for decision in decisions]
     assert opened == [True, False, True], "what was refused forty times is folded"
     assert 'href="/footy/clips/share"' in decisions[0]
+
+
+async def test_at_half_time_the_state_is_said_once(day: MatchDay, reader: httpx.AsyncClient) -> None:
+    await day.fixture(1, status="HT", elapsed=45)
+    page = (await reader.get("/footy/matches/1")).text
+    assert 'data-state="live">half-time</span>' in page
+    assert ">HT<" not in page
+    await day.change(1, status="2H", elapsed=63)
+    assert '<b class="minute">63′</b>' in (await reader.get("/footy/matches/1")).text
+
+
+async def test_each_match_says_its_round_where_a_day_has_several(day: MatchDay, reader: httpx.AsyncClient) -> None:
+    await day.fixture(1, round="Round of 16")
+    path = f"/footy/{day.now.date()}"
+    assert "England · Round of 16" in (await reader.get(path)).text
+    await day.fixture(2, round="Quarter-finals")
+    page = (await reader.get(path)).text
+    assert "· Round of 16" not in page
+    assert page.index("Round of 16") < page.index("fixture-2") < page.index("Quarter-finals")
+
+
+async def test_a_list_tells_how_a_shoot_out_ended_unless_scores_are_hidden(
+    day: MatchDay, reader: httpx.AsyncClient
+) -> None:
+    await day.fixture(1, status="PEN", stage="completed", home_goals=1, away_goals=1)
+    await day.change(1, home_penalties=4, away_penalties=2)
+    for path in (f"/footy/{day.now.date()}", "/footy/search?q=Liverpool"):
+        page = " ".join((await reader.get(path)).text.split())
+        assert "4–2 pens" in page, path
+    german = {"Accept": "text/html", "Accept-Language": "de"}
+    assert "4–2 i. E." in " ".join((await reader.get(f"/footy/{day.now.date()}", headers=german)).text.split())
+    assert (await reader.put("/api/spoilers", json={"mode": "hidden"})).status_code == 204
+    assert "4–2 pens" not in " ".join((await reader.get(f"/footy/{day.now.date()}")).text.split())
+
+
+async def test_a_cancelled_match_is_called_off_in_german(day: MatchDay, reader: httpx.AsyncClient) -> None:
+    await day.fixture(1, status="CANC", stage="completed")
+    german = {"Accept": "text/html", "Accept-Language": "de"}
+    assert ">abgesagt<" in (await reader.get("/footy/matches/1", headers=german)).text
+    assert ">cancelled<" in (await reader.get("/footy/matches/1")).text

@@ -58,6 +58,11 @@ class FixtureStatus(StrEnum):
         return self in (FixtureStatus.SUSPENDED, FixtureStatus.INTERRUPTED)
 
     @property
+    def has_no_minute(self) -> bool:
+        """Whether the clock of a live match stands: the state says it all."""
+        return self in (FixtureStatus.HALF_TIME, FixtureStatus.BREAK_TIME, FixtureStatus.PENALTIES)
+
+    @property
     def may_go_on(self) -> bool:
         """Whether extra time or penalties may follow an end that was announced."""
         return self in (FixtureStatus.FULL_TIME, FixtureStatus.AFTER_EXTRA_TIME)

@@ -106,9 +106,15 @@ def by_competition(fixtures: Sequence[FixtureView]) -> tuple[CompetitionView, ..
     groups = groupby(fixtures, key=lambda fixture: (fixture.league_id, fixture.league_name, fixture.country))
     found = [(key, tuple(members)) for key, members in groups]
     return tuple(
-        CompetitionView(league_id, name, country, members[0].round, members)
+        CompetitionView(league_id, name, country, _round_of(members), members)
         for (league_id, name, country), members in found
     )
+
+
+def _round_of(fixtures: Sequence[FixtureView]) -> str:
+    """The round that all of them belong to; empty when they differ, and each says its own."""
+    rounds = {fixture.round for fixture in fixtures}
+    return rounds.pop() if len(rounds) == 1 else ""
 
 
 async def load_fixtures(matches: MatchReader, day: date, of: tzinfo) -> list[FixtureView]:
