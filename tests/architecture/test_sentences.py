@@ -10,7 +10,7 @@ import pytest
 
 import pressbox
 from pressbox.core.web.folders import CORE_PACKAGE
-from pressbox.core.web.sentences import sentences
+from pressbox.core.web.sentences import sentences, work_titles
 from pressbox.entry.manifests import APPLICATIONS
 from pressbox.footy.domain.request_budget import RequestBudget
 from pressbox.footy.domain.views import PollView, Readiness, SourceView
@@ -170,6 +170,102 @@ def test_every_stored_reason_has_a_german_sentence() -> None:
     assert len(found) > 80
     untranslated = [text for text in found if german.translate(text) == text]
     assert untranslated == [], f"Add to translations/de.po, with %(number)s for what is put in: {untranslated}"
+
+
+# Put together from several pieces, or said by Python; what the terminal alone shows.
+IN_PIECES = (
+    "7: 7",
+    "7:",
+    "7 soon",
+    "7 worker process7",
+    "7 7",
+    "7 X's",
+    "7 of 7 posts",
+    "This machine's",
+    "The login 7",
+)
+# Too few letters of its own to be recognised among the words of others.
+TOO_SHORT = ("Paused: 7.",)
+# With one word or another in their place; each is in the catalogue.
+TITLES_IN_PIECES = ("Summaries7", "Reminder for 7")
+ON_TERMINALS = ("embedded", "entry", "demo", "bench")
+
+
+def texts_of_parts() -> Iterator[str]:
+    """What the status page can say of a part and what to do about it: written into its call, or named before it."""
+    for file in sorted(ROOT.rglob("*.py")):
+        if file.relative_to(ROOT).parts[0] not in ON_TERMINALS:
+            for function in ast.walk(ast.parse(file.read_text())):
+                if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and "PartHealth(" in ast.unparse(
+                    function
+                ):
+                    yield from texts_of_function(function)
+
+
+def texts_of_function(function: ast.AST) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("PartHealth", "_run_probe"):
+            for value in node.args[2:]:
+                yield from texts_of(value)
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("detail", "fix"):
+            yield from texts_of(node.value)
+
+
+def texts_of(node: ast.expr) -> Iterator[str]:
+    branches = (node.body, node.orelse) if isinstance(node, ast.IfExp) else (node,)
+    for branch in branches:
+        yield from text_of(branch)
+
+
+def test_what_the_status_page_says_of_parts_is_said_in_german() -> None:
+    german = sentences("de", PACKAGES)
+    found = [
+        text
+        for text in dict.fromkeys(texts_of_parts())
+        if " " in text and not text.startswith((*IN_PIECES, *TOO_SHORT))
+    ]
+    assert len(found) > 30
+    untranslated = [text for text in found if german.translate(text) == text]
+    assert untranslated == [], f"Add to translations/de.po, with %(number)s for what is put in: {untranslated}"
+
+
+def titles_of_work() -> Iterator[str]:
+    """What workflows call themselves on the page Activity."""
+    for file in sorted(ROOT.rglob("*.py")):
+        if file.relative_to(ROOT).parts[0] in ("bench", "demo", "core"):
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "").endswith("Progress"):
+                yield from (text for word in node.keywords if word.arg == "title" for text in texts_of(word.value))
+
+
+def test_what_work_is_called_is_said_in_german() -> None:
+    german, english = work_titles("de", PACKAGES), work_titles("en", PACKAGES)
+    found = [text for text in dict.fromkeys(titles_of_work()) if text.strip("7 ") and text not in TITLES_IN_PIECES]
+    assert len(found) > 25
+    known = {words for _, words in german.pairs}
+    untranslated = [
+        text for text in found if german.translate(text) == text and text.replace("7", "%(number)s") not in known
+    ]
+    assert untranslated == [], f"Add to translations/de.po with msgctxt “work”: {untranslated}"
+    assert [english.translate(text) for text in found] == found
+
+
+@pytest.mark.parametrize(
+    ("english", "german"),
+    [
+        ("Articles of Cleaning up", "Artikel von Cleaning up"),
+        ("Graph of entities, built anew", "Graph wird neu aufgebaut"),
+        ("Downloading clips of m salah’s goal, attempt 3", "Clips zum Tor von m salah werden geladen, Versuch 3"),
+        ("Summaries of Tagesschau", "Zusammenfassungen von Tagesschau"),
+        ("Reminder for subscription 7", "Erinnerung für Anmeldung 7"),
+        ("Tagesschau", "Tagesschau"),
+        # A source may be called as anything of ours is; a word of the pages is no title of work.
+        ("Settings", "Settings"),
+    ],
+)
+def test_a_title_of_work_keeps_the_names_in_it(english: str, german: str) -> None:
+    assert work_titles("de", PACKAGES).translate(english) == german
 
 
 @pytest.mark.parametrize(

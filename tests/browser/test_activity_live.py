@@ -197,3 +197,28 @@ async def test_without_room_for_another_stream_the_page_says_so_looks_by_itself_
     await expect(page.locator("[data-live]")).to_have_text("Live.")
     await work.report("ingest", "Ingesting 480 feeds", done=480, total=480)
     await expect(node(page, "ingest").locator(".bar span")).to_have_text("480 / 480")
+
+
+async def test_a_row_without_progress_keeps_its_columns(page: Page, site: Site, work: Work) -> None:
+    await work.report("counted", "Ingesting 2 feeds", done=1, total=2)
+    await open_live(page, site)
+    await work.report("bare", "Answering a question")
+    await expect(node(page, "bare")).to_be_visible()
+    for part in (".started", ".took", ".acts"):
+        counted, bare = [await node(page, one).locator(part).bounding_box() for one in ("counted", "bare")]
+        assert counted is not None
+        assert bare is not None
+        assert counted["x"] + counted["width"] == bare["x"] + bare["width"], part
+
+
+async def test_work_that_arrives_is_called_as_the_page_speaks(open_page: OpenPage, site: Site, work: Work) -> None:
+    await work.report("sources", "All sources", total=2)
+    page = await open_page(locale="de-DE")
+    await page.goto(f"{site.url}/activity")
+    await expect(page.locator("[data-live]")).to_have_text("Live.")
+    await expect(node(page, "sources").locator("> .row .title a")).to_have_text("Alle Quellen")
+    await work.report("feed", "Articles of Hamburg, evenings", parent_workflow_id="sources", total=5)
+    await work.report("sources", "All sources", done=1, total=2)
+    await expect(node(page, "feed").locator(".title a")).to_have_text("Artikel von Hamburg, evenings")
+    await expect(node(page, "sources").locator("> .row .bar span")).to_have_text("1 / 2")
+    await expect(node(page, "sources").locator("> .row .title a")).to_have_text("Alle Quellen")

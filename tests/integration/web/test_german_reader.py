@@ -34,7 +34,7 @@ async def test_why_a_feed_fails_is_said_in_the_language_of_the_page(person: Brow
 
 async def test_a_refused_form_says_so_in_german(person: Browser) -> None:
     page = await person.post("/reader/add", data={"url": "two words"}, headers=GERMAN)
-    assert "Schreib eine Adresse wie https://example.org oder example.org." in page.text
+    assert "Schreibe eine Adresse wie https://example.org oder example.org." in page.text
     page = await person.get("/reader/entries/4711", headers=GERMAN)
     assert page.status_code == 404
     assert "Diesen Eintrag gibt es nicht, oder er steht in keinem deiner Feeds." in page.text

@@ -1,5 +1,7 @@
 """Limits as people meet them: on the account page, as a refusal, and on the page of an administrator."""
 
+import re
+
 from fastapi import FastAPI
 
 from pressbox.core.accounts.audit import Action, AuditFilter, AuditLog
@@ -77,3 +79,27 @@ async def test_questions_of_a_day_are_counted_even_when_they_are_deleted(
         again = await person.post("/api/curator/ask", json={"question": "And now?"})
         assert again.status_code == 429
         assert int(again.headers["retry-after"]) > 3600
+
+
+async def test_limits_that_are_far_away_are_folded(app: FastAPI, browse: Browse, member: User) -> None:
+    person = browse(app)
+    await person.sign_in(MEMBER)
+    far = (await person.get("/account")).text.split('id="limits"')[1]
+    assert "<dl" not in far.split("<details")[0]
+    assert "API tokens" in far.split("<details")[1]
+    await app.state.accounts.add_token(member.id, "phone", {Scope.READ})
+    ruler = browse(app, "192.0.2.7")
+    await app.state.accounts.add_user("boss@example.org", "four words in a row", role=Role.ADMIN)
+    await ruler.sign_in("boss@example.org")
+    await ruler.post(f"/users/{member.id}/quotas", data={"key": "tokens", "most": "1"})
+    near = (await person.get("/account")).text.split('id="limits"')[1]
+    assert "1 of 1" in near.split("<details")[0]
+
+
+async def test_a_part_that_has_no_age_and_no_lag_has_empty_cells(app: FastAPI, browse: Browse, admin: User) -> None:
+    """On a phone an empty cell is left out; one with a blank in it would show its name alone."""
+    ruler = browse(app)
+    await ruler.sign_in(ADMIN)
+    page = (await ruler.get("/status")).text
+    assert re.search(r'data-label="(Since|Lag)"></td>', page)
+    assert not re.search(r'data-label="(Since|Lag)">\s+</td>', page)

@@ -34,11 +34,20 @@ STYLESHEET = (files("pressbox.core.web") / "static" / "pressbox.css").read_text(
         (NOW - timedelta(days=400), "en", "11 Oct 2025, 17:04"),
         # Half past eleven in London is tomorrow in Berlin.
         (NOW.replace(hour=23, minute=30), "en", "16 Nov, 00:30"),
-        (NOW - timedelta(days=1), "de", "14 Nov., 16:04"),
+        (NOW - timedelta(days=1), "de", "14. Nov., 16:04"),
+        (NOW - timedelta(days=400), "de", "11. Okt. 2025, 17:04"),
     ],
 )
 def test_a_clock_says_only_what_is_needed(value: datetime, language: str, words: str) -> None:
     assert times.clock(value, locale_of(language), BERLIN, NOW) == words
+
+
+def test_a_day_is_written_as_its_language_writes_days() -> None:
+    at = NOW.replace(second=0) - timedelta(days=1)
+    assert times.in_zone(at, locale_of("de"), BERLIN) == "Sa., 14. Nov. 2026, 16:04"
+    assert times.in_zone(at, locale_of("en"), BERLIN) == "Sat 14 Nov 2026, 16:04"
+    assert times.exact(at, locale_of("de"), BERLIN) == "Sa., 14. Nov. 2026, 16:04:00 MEZ"
+    assert times.clock_seconds(at, locale_of("de"), BERLIN, NOW) == "14. Nov., 16:04:00"
 
 
 @pytest.mark.parametrize(

@@ -42,6 +42,21 @@ COMPOSED = {
     "%(number)s worker process on %(names)s.",
     "%(number)s worker processes on %(names)s.",
     "At most 10 reminders.",
+    "An API token ends soon, on %(day)s.",
+    "%(number)s API tokens end soon, the first on %(day)s.",
+    "The local folder took, gave back and removed a file in %(number)s ms.",
+    "%(used)s of %(most)s tokens of today are used.",
+    "%(used)s of %(most)s tokens of today are used, at a cost of %(cost)s of %(limit)s.",
+    "%(used)s of %(most)s tokens of today are used: the budget is used up.",
+    "%(used)s of %(most)s tokens of today are used, at a cost of %(cost)s of %(limit)s: the budget is used up.",
+    "Models, translators and paid searches wait until %(time)s UTC and then go on by themselves.",
+    "The oldest task waits for %(number)s seconds.",
+    "Proxies",
+    "every minute",
+    "every %(number)s minutes",
+    "every %(number)s hours",
+    "every %(number)s days",
+    "every %(number)s seconds",
 }
 SOURCE = Path(pressbox.__file__).parent
 _PLACE = re.compile(r"%\(\w+\)s|%[sd]|\{[^{}]*\}")

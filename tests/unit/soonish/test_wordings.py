@@ -66,8 +66,8 @@ def test_a_cancellation_is_written_in_german_with_both_clocks() -> None:
     text = write_text(STORED, Occasion(Cause.CANCELLED, FACTS), Person("de", TOKYO), START - DAY)
     assert text.title == "Termin abgesagt: Sommerfest"
     assert text.body == (
-        "Dieser Termin wurde abgesagt.\n\nWann: Sa. 21 Nov. 2026, 19:30 (Europe/Berlin)\n"
-        "Bei dir: So. 22 Nov. 2026, 03:30 (Asia/Tokyo)\nWo: Halle 2"
+        "Dieser Termin wurde abgesagt.\n\nWann: Sa., 21. Nov. 2026, 19:30 (Europe/Berlin)\n"
+        "Bei dir: So., 22. Nov. 2026, 03:30 (Asia/Tokyo)\nWo: Halle 2"
     )
 
 
@@ -85,7 +85,7 @@ def test_an_update_says_old_and_new_in_german() -> None:
     text = write_text(stored, Occasion(Cause.UPDATED, new, before=FACTS), GERMAN, START - DAY)
     assert text.body.split("\n") == [
         "Das hat sich geändert:",
-        "• Beginn: Sa. 21 Nov. 2026, 19:30 (Europe/Berlin) → Sa. 21 Nov. 2026, 20:30 (Europe/Berlin)",
+        "• Beginn: Sa., 21. Nov. 2026, 19:30 (Europe/Berlin) → Sa., 21. Nov. 2026, 20:30 (Europe/Berlin)",
         "• Ort: Halle 2 → keine",
     ]
 

@@ -46,6 +46,11 @@ class QuotaUse:
     granted: bool
 
     @property
+    def is_near(self) -> bool:
+        """Whether more than half of it is used."""
+        return self.used is not None and self.used * 2 > self.most
+
+    @property
     def is_reached(self) -> bool:
         return self.used is not None and self.used >= self.most
 

@@ -62,7 +62,7 @@ def _is_origin(address: str) -> bool:
 INSTANCE = SettingsSection(
     key="instance",
     title="This Pressbox",
-    summary="The address that stands in mails and links, and whom the operators of other servers can write to.",
+    summary="The address used in mails and links, and how the operators of other servers can reach you.",
     fields=(
         SettingField(
             PUBLIC_URL,

@@ -26,7 +26,7 @@ from pressbox.core.web.assets import PREFETCH_RULES, StaticFiles, static_files
 from pressbox.core.web.browsers import browser_in_words
 from pressbox.core.web.folders import CORE_PACKAGE, find_folders
 from pressbox.core.web.languages import LANGUAGES, choose_language, locale_of, translations
-from pressbox.core.web.sentences import sentences
+from pressbox.core.web.sentences import sentences, work_titles
 
 SCHEME_COOKIE = "pressbox_scheme"
 SCHEMES = ("light", "dark")
@@ -83,7 +83,10 @@ def environment(packages: tuple[tuple[str, str], ...], static: StaticFiles, lang
     made.install_gettext_translations(catalogue, newstyle=True)  # type: ignore[attr-defined]
     made.filters.update(_filters(locale_of(language)))
     made.filters["message"] = lambda text: commands(sentences(language, translated).translate(str(text)))
+    titles = work_titles(language, translated)
+    made.filters["work_title"] = titles.translate
     made.globals.update(static_url=static.url, product_version=version("pressbox"), languages=LANGUAGES)
+    made.globals["work_titles"] = titles.pairs
     return made
 
 

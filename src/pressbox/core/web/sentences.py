@@ -5,6 +5,7 @@ A catalogue has them as patterns, such as "At most %(number)s tags."; what stand
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 from babel.support import NullTranslations
@@ -21,6 +22,9 @@ FEWEST_LETTERS = 8
 LONGEST_SENTENCE = 600
 LONGEST_TEXT = 4_000
 Pattern = tuple[re.Pattern[str], str]
+# Titles of work, such as "Articles of %(name)s", have a context of their own in the catalogues: a feed, whose name is
+# the title of its work, may be called anything.
+WORK = "work"
 
 
 class Sentences:
@@ -58,8 +62,31 @@ def sentences(language: str, packages: tuple[str, ...]) -> Sentences:
     if language == DEFAULT_LANGUAGE:
         return Sentences(catalogue)
     messages = (message for package in packages for one in read_catalogs(package, language) for message in one)
-    pairs = ((message.id, message.string) for message in messages)
+    pairs = ((message.id, message.string) for message in messages if message.context is None)
     return Sentences(catalogue, _compile((id, string) for id, string in pairs if isinstance(id, str)))
+
+
+@dataclass(frozen=True)
+class WorkTitles:
+    """Titles of work in one language. `pairs` is what a page needs to say those that arrive while it is open."""
+
+    pairs: Sequence[tuple[str, str]]
+    _patterns: Sequence[Pattern]
+
+    def translate(self, title: str) -> str:
+        for pattern, translated in self._patterns:
+            if found := pattern.fullmatch(title):
+                return translated % found.groupdict()
+        return title
+
+
+@cache
+def work_titles(language: str, packages: tuple[str, ...]) -> WorkTitles:
+    messages = (message for package in packages for one in read_catalogs(package, language) for message in one)
+    pairs = [(str(message.id), str(message.string)) for message in messages if message.context == WORK]
+    # What has more words of its own says more precisely which title it is.
+    pairs.sort(key=lambda pair: -_own_letters(pair[0]))
+    return WorkTitles(pairs, [(_pattern(id), string) for id, string in pairs])
 
 
 def _compile(pairs: Iterable[tuple[str, object]]) -> Sequence[Pattern]:

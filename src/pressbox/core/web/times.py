@@ -13,6 +13,9 @@ from babel.units import format_unit
 from markupsafe import Markup
 
 ZONE_COOKIE = "pressbox_zone"
+# A day as its language writes it: German has points behind the number and the short names.
+_DAY = {"en": "d MMM", "de": "d. MMM"}
+_DAY_OF_WEEK = {"en": "EEE d MMM y", "de": "EEE, d. MMM y"}
 
 
 @cache
@@ -31,7 +34,8 @@ def clock(value: datetime, locale: Locale, zone: tzinfo, now: datetime) -> str:
     text = format_time(local, "HH:mm", tzinfo=zone, locale=locale)
     if local.date() == now.astimezone(zone).date():
         return text
-    pattern = "d MMM" if local.year == now.astimezone(zone).year else "d MMM y"
+    day = _DAY[locale.language]
+    pattern = day if local.year == now.astimezone(zone).year else f"{day} y"
     return f"{format_date(local, pattern, locale=locale)}, {text}"
 
 
@@ -41,7 +45,7 @@ def clock_seconds(value: datetime, locale: Locale, zone: tzinfo, now: datetime) 
     text = format_time(local, "HH:mm:ss", tzinfo=zone, locale=locale)
     if local.date() == now.astimezone(zone).date():
         return text
-    return f"{format_date(local, 'd MMM', locale=locale)}, {text}"
+    return f"{format_date(local, _DAY[locale.language], locale=locale)}, {text}"
 
 
 def weekday(value: date, locale: Locale) -> str:
@@ -60,7 +64,8 @@ def relative(value: datetime, locale: Locale, now: datetime) -> str:
 
 
 def exact(value: datetime, locale: Locale, zone: tzinfo) -> str:
-    return format_datetime(value.astimezone(zone), "EEE d MMM y, HH:mm:ss z", tzinfo=zone, locale=locale)
+    pattern = f"{_DAY_OF_WEEK[locale.language]}, HH:mm:ss z"
+    return format_datetime(value.astimezone(zone), pattern, tzinfo=zone, locale=locale)
 
 
 def in_zone(value: datetime, locale: Locale, zone: tzinfo, after: datetime | None = None) -> str:
@@ -70,7 +75,8 @@ def in_zone(value: datetime, locale: Locale, zone: tzinfo, after: datetime | Non
     """
     local = value.astimezone(zone)
     same_day = after is not None and after.astimezone(zone).date() == local.date()
-    pattern = ("" if same_day else "EEE d MMM y, ") + ("HH:mm:ss" if local.second else "HH:mm")
+    day = "" if same_day else f"{_DAY_OF_WEEK[locale.language]}, "
+    pattern = day + ("HH:mm:ss" if local.second else "HH:mm")
     comes_twice = local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
     return format_datetime(local, f"{pattern} z" if comes_twice else pattern, tzinfo=zone, locale=locale)
 

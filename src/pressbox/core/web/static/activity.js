@@ -14,6 +14,15 @@ const CLOSED_ROWS = 40;
 // Old failures must not push what runs out of sight.
 const SETTLED_TROUBLE = 5;
 
+// Titles of work come in English, with names in them; a page in another language carries how it says them.
+const PLACE = /%\((\w+)\)s/;
+const literal = (text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+const known = JSON.parse(document.querySelector("[data-titles]").dataset.titles);
+const titles = known.map(([title, words]) => {
+  const parts = title.split(PLACE).map((part, place) => (place % 2 ? `(?<${part}>.+?)` : literal(part)));
+  return [new RegExp(`^${parts.join("")}$`, "su"), words];
+});
+
 let tree = document.querySelector("[data-tree]");
 const numbers = new Intl.NumberFormat(document.documentElement.lang);
 const find = (id) => tree.querySelector(`[data-workflow="${CSS.escape(id)}"]`);
@@ -32,6 +41,14 @@ function mark(node, name) {
   row.addEventListener("animationend", (event) => event.animationName.startsWith("tint") && row.classList.remove(name));
 }
 
+function sayTitle(title) {
+  for (const [pattern, words] of titles) {
+    const found = pattern.exec(title);
+    if (found) return words.replace(new RegExp(PLACE, "g"), (_, name) => found.groups[name]);
+  }
+  return title;
+}
+
 /* One row */
 
 function fillAddresses(row, id) {
@@ -46,7 +63,7 @@ function fillProgress(row, item) {
   cell.hidden = item.total === null && !item.done;
   const bar = cell.querySelector("progress");
   if (bar) {
-    bar.ariaLabel = item.title;
+    bar.ariaLabel = sayTitle(item.title);
     bar.hidden = !item.total;
     bar.max = item.total || 1;
     bar.value = Math.min(item.done, bar.max);
@@ -68,7 +85,7 @@ function fillTimes(row, item) {
 }
 
 function fillWords(row, item) {
-  write(row.querySelector(".title a"), item.title);
+  write(row.querySelector(".title a"), sayTitle(item.title));
   const text = TROUBLE.has(item.state) ? item.error : item.state === "running" ? item.message : "";
   const name = TROUBLE.has(item.state) ? "reason" : "says";
   let line = row.querySelector(".reason, .says");

@@ -5,6 +5,7 @@ const language = document.documentElement.lang === "en" ? "en-GB" : document.doc
 const relativeWords = new Intl.RelativeTimeFormat(language, { numeric: "always" });
 const clockWords = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
 const dayWords = new Intl.DateTimeFormat(language, { day: "numeric", month: "short" });
+const yearWords = new Intl.DateTimeFormat(language, { day: "numeric", month: "short", year: "numeric" });
 const exactWords = new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" });
 
 export function relative(moment, now = new Date()) {
@@ -15,7 +16,9 @@ export function relative(moment, now = new Date()) {
 
 export function clock(moment, now = new Date()) {
   const time = clockWords.format(moment);
-  return moment.toDateString() === now.toDateString() ? time : `${dayWords.format(moment)}, ${time}`;
+  if (moment.toDateString() === now.toDateString()) return time;
+  const words = moment.getFullYear() === now.getFullYear() ? dayWords : yearWords;
+  return `${words.format(moment)}, ${time}`;
 }
 
 export function duration(seconds) {
