@@ -48,6 +48,8 @@ SPILLS = """() => {
     else if (!shown) say('text cut without a sign', block, by);
   }
   for (const block of blocks) {
+    // A count that is pinned to an icon stands in no column.
+    if (of(block).position === 'absolute') continue;
     let pane = block.parentElement;
     while (pane !== document.body && of(pane).overflowX === 'visible' && !pane.matches('.pane, main, td, th, li')) {
       pane = pane.parentElement;
@@ -80,14 +82,16 @@ async def look(page: Page, url: str, paths: Sequence[str]) -> list[str]:
     return problems
 
 
-@pytest.mark.parametrize("names", [NAMES, (UNBROKEN,)], ids=["real", "unbroken"])
+# German words are the longest that pages have of their own.
+@pytest.mark.parametrize(("names", "locale"), [(NAMES, "de-DE"), ((UNBROKEN,), "en-GB")], ids=["real", "unbroken"])
 async def test_no_name_breaks_a_page(
-    open_page: OpenPage, closed_site: Site, watch: Watch, names: Sequence[str]
+    open_page: OpenPage, closed_site: Site, watch: Watch, names: Sequence[str], locale: str
 ) -> None:
     watch.expected = tuple(f"{path})" for path in REFUSED)
     full = await fill(closed_site)
     await rename_everything(closed_site.resources.database, names)
-    visitor, page = await open_page(reduced_motion="reduce"), await open_page(reduced_motion="reduce")
+    options = {"reduced_motion": "reduce", "locale": locale}
+    visitor, page = await open_page(**options), await open_page(**options)
     await sign_in(page, closed_site)
     problems = await look(visitor, closed_site.url, [f"/events/{full.planted.open_slug}"])
     problems += await look(page, closed_site.url, list(dict.fromkeys(full.addresses())))

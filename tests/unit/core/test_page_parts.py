@@ -46,6 +46,8 @@ def test_a_day_is_written_as_its_language_writes_days() -> None:
     at = NOW.replace(second=0) - timedelta(days=1)
     assert times.in_zone(at, locale_of("de"), BERLIN) == "Sa., 14. Nov. 2026, 16:04"
     assert times.in_zone(at, locale_of("en"), BERLIN) == "Sat 14 Nov 2026, 16:04"
+    assert times.weekday(at.date(), locale_of("de")) == "Samstag, 14. November"
+    assert times.weekday(at.date(), locale_of("en")) == "Saturday 14 November"
     assert times.exact(at, locale_of("de"), BERLIN) == "Sa., 14. Nov. 2026, 16:04:00 MEZ"
     assert times.clock_seconds(at, locale_of("de"), BERLIN, NOW) == "14. Nov., 16:04:00"
 

@@ -15,6 +15,7 @@ from markupsafe import Markup
 ZONE_COOKIE = "pressbox_zone"
 # A day as its language writes it: German has points behind the number and the short names.
 _DAY = {"en": "d MMM", "de": "d. MMM"}
+_WEEKDAY = {"en": "EEEE d MMMM", "de": "EEEE, d. MMMM"}
 _DAY_OF_WEEK = {"en": "EEE d MMM y", "de": "EEE, d. MMM y"}
 
 
@@ -50,7 +51,7 @@ def clock_seconds(value: datetime, locale: Locale, zone: tzinfo, now: datetime) 
 
 def weekday(value: date, locale: Locale) -> str:
     """Saturday 15 November, in the order and with the points of the language."""
-    return str(format_skeleton("MMMMEEEEd", value, locale=locale))
+    return format_date(value, _WEEKDAY[locale.language], locale=locale)
 
 
 def short_day(value: date, locale: Locale) -> str:
