@@ -362,9 +362,10 @@ async def test_clips_of_one_fate_are_one_decision(day: MatchDay, reader: httpx.A
 
 async def test_at_half_time_the_state_is_said_once(day: MatchDay, reader: httpx.AsyncClient) -> None:
     await day.fixture(1, status="HT", elapsed=45)
-    page = (await reader.get("/footy/matches/1")).text
-    assert 'data-state="live">half-time</span>' in page
-    assert ">HT<" not in page
+    for path in ("/footy/matches/1", f"/footy/{day.now.date()}"):
+        page = (await reader.get(path)).text
+        assert 'data-state="live">half-time</span>' in page, path
+        assert ">HT<" not in page, path
     await day.change(1, status="2H", elapsed=63)
     assert '<b class="minute">63′</b>' in (await reader.get("/footy/matches/1")).text
 
