@@ -388,10 +388,13 @@ async def test_a_list_tells_how_a_shoot_out_ended_unless_scores_are_hidden(
     for path in (f"/footy/{day.now.date()}", "/footy/search?q=Liverpool"):
         page = " ".join((await reader.get(path)).text.split())
         assert "4–2 pens" in page, path
+    for path in ("/", "/search?q=Liverpool"):
+        assert "Liverpool 1–1 (4–2) Man City" in (await reader.get(path)).text, path
     german = {"Accept": "text/html", "Accept-Language": "de"}
     assert "4–2 i. E." in " ".join((await reader.get(f"/footy/{day.now.date()}", headers=german)).text.split())
     assert (await reader.put("/api/spoilers", json={"mode": "hidden"})).status_code == 204
     assert "4–2 pens" not in " ".join((await reader.get(f"/footy/{day.now.date()}")).text.split())
+    assert "(4–2)" not in (await reader.get("/search?q=Liverpool")).text
 
 
 async def test_a_cancelled_match_is_called_off_in_german(day: MatchDay, reader: httpx.AsyncClient) -> None:

@@ -122,7 +122,7 @@ def _is_shown(row: FixtureRow, now: datetime) -> bool:
 def _line(row: FixtureRow, sight: Sight) -> FoundThing:
     covered = row.stage != Stage.STAGING and row.changed_at > sight.known_until(fixture_subject(row.id))
     scored = not covered and row.home_goals is not None and row.away_goals is not None
-    score = f" {row.home_goals}–{row.away_goals} " if scored else " – "
+    score = f" {row.home_goals}–{row.away_goals}{_shootout(row)} " if scored else " – "
     status = FixtureStatus(row.status)
     return FoundThing(
         title=f"{row.home_name}{score}{row.away_name}",
@@ -132,6 +132,13 @@ def _line(row: FixtureRow, sight: Sight) -> FoundThing:
         lead="" if covered else _WORDS.get(status) or _minute(row, status),
         live=row.stage == Stage.ACTIVE and status.live,
     )
+
+
+def _shootout(row: FixtureRow) -> str:
+    """The kicks beside the score, which does not count them."""
+    if row.home_penalties is None or row.away_penalties is None:
+        return ""
+    return f" ({row.home_penalties}–{row.away_penalties})"
 
 
 def _minute(row: FixtureRow, status: FixtureStatus) -> str:
