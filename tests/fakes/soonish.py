@@ -151,7 +151,7 @@ class FakeEvents:
     async def purge_deleted(self, before: datetime) -> int:
         return 0
 
-    async def purge_strangers(self, unconfirmed_before: datetime, left_before: datetime) -> int:
+    async def purge_strangers(self, unconfirmed_before: datetime, gone_before: datetime) -> int:
         return 0
 
     async def find_creation_message(self, event_id: int) -> int | None:

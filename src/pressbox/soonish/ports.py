@@ -63,8 +63,8 @@ class Events(Protocol):
         """
         ...
 
-    async def purge_strangers(self, unconfirmed_before: datetime, left_before: datetime) -> int:
-        """Remove addresses of people without an account who never confirmed, or have left every event.
+    async def purge_strangers(self, unconfirmed_before: datetime, gone_before: datetime) -> int:
+        """Remove addresses of people without an account who never confirmed, or whose events they left or are over.
 
         The times are those since when it must have been so. Returns how many.
         """

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+import pytest
 from sqlalchemy import select, update
 
 from pressbox.delivery.adapters.rows import ContactRow
@@ -239,3 +240,43 @@ async def test_addresses_that_never_confirmed_or_have_left_are_removed_after_a_w
         left = set(await work.session.scalars(select(SubscriptionRow.id)))
         assert left == {*kept, member}
         assert len((await work.session.scalars(select(ContactRow.id))).all()) == 3
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"start_date": NOW - timedelta(days=40), "end_date": NOW - timedelta(days=31)},
+        {"start_date": NOW - timedelta(days=31), "end_date": None},
+        {"status": EventStatus.COMPLETED, "updated_at": NOW - timedelta(days=31)},
+    ],
+    ids=["ended", "without an end", "ended by hand"],
+)
+async def test_addresses_of_events_that_are_long_over_are_removed(world: World, event: dict[str, object]) -> None:
+    await world.by_address()
+    member = await world.subscriber()
+    await _set(world, created_at=NOW - timedelta(days=60), **event)
+    assert await SqlEvents(world.database).purge_strangers(NOW - timedelta(days=7), NOW - timedelta(days=30)) == 1
+    async with world.database.unit_of_work() as work:
+        assert (await work.session.scalars(select(SubscriptionRow.id))).all() == [member], "accounts keep their events"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"start_date": NOW - timedelta(days=40), "end_date": NOW - timedelta(days=29)},
+        {"status": EventStatus.COMPLETED, "updated_at": NOW - timedelta(days=29)},
+        # Its organiser can still take the cancellation back.
+        {"status": EventStatus.CANCELLED, "updated_at": NOW - timedelta(days=31)},
+    ],
+    ids=["just ended", "just ended by hand", "cancelled long before its time"],
+)
+async def test_addresses_of_events_that_may_still_matter_are_kept(world: World, event: dict[str, object]) -> None:
+    await world.by_address()
+    await _set(world, created_at=NOW - timedelta(days=60), **event)
+    assert await SqlEvents(world.database).purge_strangers(NOW - timedelta(days=7), NOW - timedelta(days=30)) == 0
+
+
+async def _set(world: World, *, created_at: datetime, **event: object) -> None:
+    async with world.database.unit_of_work() as work:
+        await work.session.execute(update(ContactRow).values(created_at=created_at))
+        await work.session.execute(update(EventRow).where(EventRow.id == world.event_id).values(**event))

@@ -16,9 +16,10 @@ from pressbox.soonish.ports import Events
 
 # For this long the links in the last messages of a deleted event still explain why they were sent.
 KEEP_DELETED = timedelta(days=7)
-# For this long an address that did not confirm, or has left, is kept: its links still say what became of it.
+# For this long an address that did not confirm is kept: its links still say what became of it.
 KEEP_UNCONFIRMED = timedelta(days=7)
-KEEP_LEFT = timedelta(days=30)
+# And for this long after they left, or after the event was over.
+KEEP_GONE = timedelta(days=30)
 CHANNELS_PER_SWEEP = 50
 
 
@@ -50,7 +51,7 @@ class UpkeepActivities:
         """Also remove the addresses of people without an account who are gone."""
         now = self._now()
         async with heartbeat():
-            strangers = await self._events.purge_strangers(now - KEEP_UNCONFIRMED, now - KEEP_LEFT)
+            strangers = await self._events.purge_strangers(now - KEEP_UNCONFIRMED, now - KEEP_GONE)
             if strangers:
                 activity.logger.info("Removed %s addresses that nobody uses any more", strangers)
             return SweepResult(purged=await self._events.purge_deleted(now - KEEP_DELETED))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -13,12 +14,17 @@ from pressbox.core.accounts.opaque import fingerprint, well_formed
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.errors import ForbiddenError, NotFoundError
 from pressbox.soonish.adapters.rows import EventRow, EventVersionRow, InvitationRow, SubscriptionRow
-from pressbox.soonish.domain.events import OPEN_VISIBILITIES, EventFacts, EventStatus, Visibility
+from pressbox.soonish.domain.events import DEFAULT_LENGTH, OPEN_VISIBILITIES, EventFacts, EventStatus, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import EventView, Viewer
 
 _FACTS = TypeAdapter(EventFacts)
 _REQUEST = "uq_events_organiser_id_request_key"
+
+
+def ends_at() -> ColumnElement[datetime]:
+    """As `EventFacts.ends_at`, for statements."""
+    return func.coalesce(EventRow.end_date, EventRow.start_date + DEFAULT_LENGTH)
 
 
 async def load_visible(

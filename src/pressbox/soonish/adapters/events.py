@@ -11,7 +11,7 @@ from pressbox.core.db.transaction import load_time
 from pressbox.delivery.adapters.rows import ContactRow, SendLaneRow
 from pressbox.delivery.domain.attempts import Level
 from pressbox.soonish.adapters import messages
-from pressbox.soonish.adapters.event_rows import facts_from_json, read_facts
+from pressbox.soonish.adapters.event_rows import ends_at, facts_from_json, read_facts
 from pressbox.soonish.adapters.recipients import one_of
 from pressbox.soonish.adapters.rows import (
     DeliveryRow,
@@ -114,15 +114,18 @@ class SqlEvents:
             await work.session.execute(delete(lane).where(lane.free_at < before, lane.blocked_until < before))
             return len((await work.session.scalars(statement)).all())
 
-    async def purge_strangers(self, unconfirmed_before: datetime, left_before: datetime) -> int:
-        row, contact = SubscriptionRow, ContactRow
+    async def purge_strangers(self, unconfirmed_before: datetime, gone_before: datetime) -> int:
+        row, contact, event = SubscriptionRow, ContactRow, EventRow
         unconfirmed = (row.state == SubscriptionState.PENDING) & (
             func.coalesce(row.confirm_until, row.created_at) < unconfirmed_before
         )
-        left = (row.state == SubscriptionState.LEFT) & (row.changed_at < left_before)
+        left = (row.state == SubscriptionState.LEFT) & (row.changed_at < gone_before)
+        # Its organiser may have ended it long before its time. A cancelled one may be reopened until then.
+        ended_early = (event.status == EventStatus.COMPLETED) & (event.updated_at < gone_before)
+        over = exists().where(event.id == row.event_id, or_(ends_at() < gone_before, ended_early))
         unused = ~exists().where(row.contact_id == contact.id)
         async with self._database.unit_of_work() as work:
-            await work.session.execute(delete(row).where(row.contact_id.is_not(None), or_(unconfirmed, left)))
+            await work.session.execute(delete(row).where(row.contact_id.is_not(None), or_(unconfirmed, left, over)))
             gone = delete(contact).where(unused, contact.created_at < unconfirmed_before).returning(contact.id)
             return len((await work.session.scalars(gone)).all())
 

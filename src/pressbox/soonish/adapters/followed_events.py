@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import case, func, select
+from sqlalchemy import case, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from pressbox.core.db.arrays import one_of
+from pressbox.soonish.adapters.event_rows import ends_at
 from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
 from pressbox.soonish.adapters.unwanted import comes_from_muted
-from pressbox.soonish.domain.events import DEFAULT_LENGTH, EventStatus
+from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
 
 # A page of more than these would be read by nobody.
@@ -36,7 +37,7 @@ async def load_held_events(
     """Those of these events, or all that are not over and to which somebody is subscribed; what comes next first."""
     row = SubscriptionRow
     is_muted = (row.state == SubscriptionState.MUTED) | comes_from_muted()
-    ended = func.coalesce(EventRow.end_date, EventRow.start_date + DEFAULT_LENGTH) <= now
+    ended = ends_at() <= now
     is_over = case((EventRow.status.in_((EventStatus.CANCELLED, EventStatus.COMPLETED)), True), else_=ended)
     statement = (
         select(EventRow, row.id, is_muted, row.by_follow, row.organiser_only, is_over)

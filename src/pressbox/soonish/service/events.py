@@ -3,9 +3,8 @@
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
 
-from sqlalchemy import ColumnElement, Select, exists, func, or_, select
+from sqlalchemy import Select, exists, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import aliased
 
@@ -25,7 +24,7 @@ from pressbox.soonish.adapters.rows import EventRow, EventVersionRow, Subscripti
 from pressbox.soonish.contracts import EventCancelled, EventUpdated, ParticipantAdded
 from pressbox.soonish.domain.agenda import sort_agenda
 from pressbox.soonish.domain.delivery import Cause
-from pressbox.soonish.domain.events import DEFAULT_LENGTH, OPEN_VISIBILITIES, EventStatus, Visibility, list_changes
+from pressbox.soonish.domain.events import OPEN_VISIBILITIES, EventStatus, Visibility, list_changes
 from pressbox.soonish.domain.messages import write_cancellation, write_creation
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.domain.views import EventView, Viewer
@@ -235,11 +234,10 @@ class EventService:
 
     async def list_public(self, limit: int = MAX_LISTED) -> Sequence[EventView]:
         """Public events that are not over, earliest start first."""
-        ends_at = _ends_at()
         statement = select_events(None).where(
             EventRow.visibility.in_(OPEN_VISIBILITIES),
             EventRow.status == EventStatus.ACTIVE,
-            ends_at > self._now(),
+            event_rows.ends_at() > self._now(),
             # What the instance keeps is on its own pages: a season of matches would hide what people organise.
             EventRow.subject.is_(None),
         )
@@ -256,7 +254,7 @@ class EventService:
         statement = select_events(None, with_deleted=for_calendar).where(
             EventRow.visibility == Visibility.LISTED,
             EventRow.status.in_((EventStatus.ACTIVE, EventStatus.CANCELLED)),
-            _ends_at() > self._now(),
+            event_rows.ends_at() > self._now(),
             was_published,
         )
         return await self._load(statement.order_by(EventRow.start_date).limit(MAX_LISTED), None)
@@ -286,10 +284,6 @@ class EventService:
     async def _load(self, statement: Select[tuple[EventRow, str, int]], user_id: int | None) -> Sequence[EventView]:
         async with self._database.unit_of_work() as work:
             return await event_rows.load_views(work.session, statement, user_id)
-
-
-def _ends_at() -> ColumnElement[datetime]:
-    return func.coalesce(EventRow.end_date, EventRow.start_date + DEFAULT_LENGTH)
 
 
 async def _activate(work: UnitOfWork, row: EventRow) -> None:
