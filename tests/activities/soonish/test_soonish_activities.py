@@ -231,9 +231,15 @@ async def test_a_sweep_does_only_what_is_due(world: FakeWorld, environment: Acti
     assert (await environment.run(world.sweeps.find_due_work, SWEEP)).steps == ()
     world.due_work.steps = {SweepStep.REMINDERS}
     assert (await environment.run(world.sweeps.find_due_work, SWEEP)).steps == (SweepStep.REMINDERS,)
+    world.workflows.failed = [99]
+    assert (await environment.run(world.sweeps.find_due_work, SWEEP)).steps == (SweepStep.REMINDERS,), "it is over"
+    world.workflows.failed = [EVENT]
+    found = (await environment.run(world.sweeps.find_due_work, SWEEP)).steps
+    assert set(found) == {SweepStep.REMINDERS, SweepStep.OUTBOX}, "its people wait"
+    world.workflows.failed = []
     world.clock.ahead = now.replace(minute=5) - now
     found = (await environment.run(world.sweeps.find_due_work, SWEEP)).steps
-    assert set(found) == {SweepStep.REMINDERS, SweepStep.OUTBOX, SweepStep.PURGE}, "once an hour"
+    assert set(found) == {SweepStep.REMINDERS, SweepStep.PURGE}, "once an hour"
 
 
 async def test_the_sweep_starts_asked_reminders_once(world: FakeWorld, environment: ActivityEnvironment) -> None:

@@ -21,7 +21,7 @@ from pressbox.soonish.reminder_ports import RequestedReminder
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 from pressbox.soonish.workflows.event import EventWorkflow
 from tests.fakes.soonish import FakeWorld
-from tests.waiting import until
+from tests.waiting import look_until, until
 
 SOON = datetime.now(UTC) + timedelta(days=2)
 
@@ -110,3 +110,26 @@ async def test_a_temporal_that_is_away_is_a_transient_error(event_id: int) -> No
     workflows = TemporalWorkflows(away, "nobody", SoonishPolicy())
     with pytest.raises(TransientError):
         await workflows.signal_event(event_id, [ParticipantAdded(outbox_id=1, subscription_id=2)])
+
+
+@pytest.mark.parametrize("ending", ["terminate", "cancel"])
+async def test_an_event_whose_workflow_somebody_ended_is_found_until_it_runs_again(
+    temporal: Client, workflows: TemporalWorkflows, queue: str, event_id: int, ending: str
+) -> None:
+    world = FakeWorld()
+    world.events.create(event_id, EventFacts("Concert", SOON, "Europe/Berlin"))
+    handle = temporal.get_workflow_handle(event_workflow_id(event_id))
+
+    async def is_found() -> bool:
+        return event_id in await workflows.find_failed_events()
+
+    async with Worker(
+        temporal, task_queue=queue, workflows=[EventWorkflow, BroadcastWorkflow], activities=world.activities
+    ):
+        await workflows.start_event(event_id)
+        await until(lambda: len(world.sender.sent) == 1, "it runs")
+        await (handle.terminate() if ending == "terminate" else handle.cancel())
+        await look_until(is_found, what="it is found")
+        await workflows.start_event(event_id)
+        assert not await is_found()
+        await handle.terminate()

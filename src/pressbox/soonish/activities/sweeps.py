@@ -1,6 +1,7 @@
 """Activities of the sweep: they finish what a crash, or an absent Temporal, left undone."""
 
 import asyncio
+from collections.abc import Sequence
 
 from temporalio import activity
 
@@ -45,10 +46,12 @@ class SweepActivities:
     @activity.defn
     @call_with(QUICK)
     async def find_due_work(self, input: SweepInput) -> DueWork:
-        """Look what is due. Failed workflows of events, and what is to be removed, are looked for once an hour."""
+        """Look what is due. What is to be removed is looked for once an hour."""
         steps = set(await self._due_work.look(input.policy.overdue_after))
+        if await self._find_failed_events():
+            steps.add(SweepStep.OUTBOX)
         if self._now().minute < HOURLY_MINUTES:
-            steps |= {SweepStep.OUTBOX, SweepStep.PURGE}
+            steps.add(SweepStep.PURGE)
         return DueWork(steps=tuple(sorted(steps)))
 
     @activity.defn
@@ -56,7 +59,7 @@ class SweepActivities:
     async def sweep_outbox(self, input: SweepInput) -> SweepResult:
         """Send the signals that are still in the outbox, event by event; one that refuses holds up no other.
 
-        The workflow of a live event that has failed is started again first.
+        The workflow of a live event that has failed or was terminated is started again first.
         """
         told = 0
         async with heartbeat():
@@ -76,10 +79,14 @@ class SweepActivities:
             activity.logger.warning("Event %s is told by a later sweep: %s", event_id, error)
             return 0
 
+    async def _find_failed_events(self) -> Sequence[int]:
+        """Live events whose workflow has failed, or was ended by somebody."""
+        failed = await self._workflows.find_failed_events()
+        return await self._events.choose_live(failed) if failed else ()
+
     async def _start_failed_events(self) -> None:
-        failed = await self._events.choose_live(await self._workflows.find_failed_events())
-        for event_id in failed:
-            activity.logger.warning("The workflow of event %s had failed and is started again", event_id)
+        for event_id in await self._find_failed_events():
+            activity.logger.warning("The workflow of event %s had ended too early and is started again", event_id)
             await self._outbox.tell_again(event_id)
             await self._workflows.start_event(event_id)
             await self._tell(event_id)

@@ -62,7 +62,8 @@ class TemporalWorkflows:
 
     async def find_failed_events(self) -> Sequence[int]:
         since = (utc_now() - LOOK_BACK).strftime("%Y-%m-%dT%H:%M:%SZ")
-        statuses = "ExecutionStatus IN ('Failed', 'TimedOut')"
+        # However it ended: the workflow of a live event runs, unless somebody reached for it in Temporal.
+        statuses = "ExecutionStatus IN ('Failed', 'TimedOut', 'Terminated', 'Canceled')"
         query = f"WorkflowType = '{EVENT_WORKFLOW}' AND {statuses} AND CloseTime > '{since}'"
         with translate_rpc_errors():
             closed = {found.id async for found in self._client.list_workflows(query, limit=MOST_FAILED)}
