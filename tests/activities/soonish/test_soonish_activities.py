@@ -7,7 +7,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from pressbox.core.errors import TransientError
-from pressbox.delivery.domain.attempts import DeliveryState
+from pressbox.delivery.domain.attempts import AttemptResult, DeliveryState
 from pressbox.delivery.ports import Claim
 from pressbox.soonish.contracts import (
     EventCancelled,
@@ -150,6 +150,22 @@ async def test_targets_without_a_turn_hold_up_nobody_and_stay_untried(
     untried = [item for item in world.ledger.of(number) if item.state is DeliveryState.PENDING]
     assert {item.channel_key for item in untried} == world.sender.stuck
     assert not any(item.tries or item.trying for item in untried), "nothing of them was begun"
+
+
+async def test_a_second_try_that_is_due_does_not_wait_for_a_target_that_hangs(
+    world: FakeWorld, environment: ActivityEnvironment
+) -> None:
+    number = world.ledger.write(EVENT, Cause.ANNOUNCEMENT, "a", [2, 3])
+    world.sender.stuck = {"channel:2"}
+    world.sender.answers(3, AttemptResult.UNAVAILABLE, AttemptResult.ACCEPTED)
+    input = SendNotificationInput(notification_id=number)
+    running = asyncio.create_task(environment.run(world.deliveries.send_notification, input))
+    await until(lambda: len(world.sender.to(3)) == 2, "the second try")
+    environment.cancel()
+    await asyncio.wait([running])
+    hanging, other = world.ledger.of(number)
+    assert (hanging.state, hanging.tries) == (DeliveryState.PENDING, 0)
+    assert (other.state, other.tries) == (DeliveryState.SENT, 2)
 
 
 async def test_targets_whose_turn_is_far_away_go_back_with_a_time_and_without_a_try(

@@ -1,7 +1,9 @@
 """One round of sending: takes what is due, refills as messages leave, and ends after a while."""
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Generic, TypeVar
@@ -56,6 +58,8 @@ class DispatchRound(Generic[Item]):
         self._noting = asyncio.Lock()
         self._results: asyncio.Queue[DeliveryResult | _Postponed | None] = asyncio.Queue()
         self._stirred = asyncio.Event()
+        # When the first of those that this round put off is due again, in seconds of the loop.
+        self._due_again = math.inf
         self._stopped = False
         self._failure: BaseException | None = None
 
@@ -88,14 +92,18 @@ class DispatchRound(Generic[Item]):
             self.stop()
 
     async def run(self, take: TakePage[Item], concurrency: int, window: int) -> bool:
-        """Return whether more was due when the time was over."""
+        """Return whether more was due when the time was over.
+
+        What becomes due again while somebody slow still holds the round up is sent by it too.
+        """
         recording = asyncio.create_task(self._record_results())
         renewing = asyncio.create_task(self._keep_renewing())
         limit = asyncio.Semaphore(concurrency)
         loop = asyncio.get_running_loop()
         end, more = loop.time() + ROUND_SECONDS, True
         try:
-            while more and not self._stopped and loop.time() < end:
+            while (more or self._tasks) and not self._stopped and loop.time() < end:
+                self._due_again = math.inf
                 room = max(1, window - len(self._held))
                 due, send = await take(room)
                 self._begin(due, send, limit)
@@ -131,14 +139,13 @@ class DispatchRound(Generic[Item]):
         self._stirred.set()
 
     async def _wait_until_few(self, few: int, end: float) -> None:
-        """Wait until few are left, the time is over, or the round is stopped."""
-        try:
-            async with asyncio.timeout_at(end):
-                while len(self._tasks) > few and not self._stopped:
-                    self._stirred.clear()
+        """Wait until few are left, something is due again, the time is over, or the round is stopped."""
+        loop = asyncio.get_running_loop()
+        while len(self._tasks) > few and not self._stopped and loop.time() < min(end, self._due_again):
+            self._stirred.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout_at(min(end, self._due_again)):
                     await self._stirred.wait()
-        except TimeoutError:
-            return
 
     async def _deliver(self, item: Item, send: SendDelivery[Item], limit: asyncio.Semaphore) -> None:
         try:
@@ -207,6 +214,13 @@ class DispatchRound(Generic[Item]):
             if waits := {item.delivery_id: item.wait for item in group if isinstance(item, _Postponed)}:
                 await self._ledger.postpone(waits, self._claim)
             self._held.difference_update(item.delivery_id for item in group if item is not None)
+            self._look_again([item.verdict.pause for item in results] + list(waits.values()))
+
+    def _look_again(self, pauses: Iterable[timedelta | None]) -> None:
+        seconds = [pause.total_seconds() for pause in pauses if pause is not None]
+        if seconds:
+            self._due_again = min(self._due_again, asyncio.get_running_loop().time() + min(seconds))
+            self._stirred.set()
 
     async def _write(self, results: Sequence[DeliveryResult]) -> None:
         for attempt in range(1, RECORD_ATTEMPTS + 1):
