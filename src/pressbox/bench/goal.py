@@ -126,7 +126,7 @@ async def measure(followers: int) -> Cost:
         stage = await exits.enter_async_context(open_stage((DELIVERY,), sending))
         person = await _move_in(stage, outside, followers)
         web_url = exits.enter_context(running_web(stage.resources))
-        looking = asyncio.create_task(keep_looking(stage.resources))
+        looking = asyncio.create_task(keep_looking(stage.resources, vault(stage.resources.settings).reveal))
         try:
             await _warm_up(stage, outside, person)
             return await _measure(stage, outside, followers, person, web_url)

@@ -23,6 +23,7 @@ from pressbox.delivery.ids import QUEUE
 if TYPE_CHECKING:
     from fastapi import APIRouter
 
+    from pressbox.core.health import PartHealth
     from pressbox.core.quotas.quota import Quota
 
 
@@ -41,8 +42,9 @@ def activities(resources: Resources) -> ActivitiesByQueue:
 
 async def keep_looking(resources: Resources) -> None:
     from pressbox.delivery.service.looking import keep_looking
+    from pressbox.delivery.wiring import vault
 
-    await keep_looking(resources)
+    await keep_looking(resources, vault(resources.settings).reveal)
 
 
 def router() -> APIRouter:
@@ -84,6 +86,12 @@ async def load_devices(resources: Resources, user_id: int) -> Mapping[str, Any]:
     return {"devices": await PushStore(resources.database, resources.settings).list(user_id)}
 
 
+async def health(resources: Resources) -> Sequence[PartHealth]:
+    from pressbox.delivery.service.health import check_channels
+
+    return await check_channels(resources)
+
+
 APP = AppManifest(
     name="delivery",
     package="pressbox.delivery",
@@ -99,5 +107,6 @@ APP = AppManifest(
     credentials=credentials,
     personal_data=personal_data,
     seal_again=seal_again,
+    health=health,
     account_section=AccountSection("delivery/_device.html", load_devices),
 )

@@ -83,7 +83,7 @@ async def outside(resources: Resources, temporal: Client) -> AsyncIterator[Outsi
             activities=APP.activities(connected)[QUEUE],
             interceptors=[ErrorInterceptor()],
         ):
-            looking = asyncio.create_task(keep_looking(connected))
+            looking = asyncio.create_task(keep_looking(connected, vault(connected.settings).reveal))
             yield Outside(connected, mail, chat, push, ada)
             looking.cancel()
 

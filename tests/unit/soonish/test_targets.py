@@ -7,11 +7,13 @@ from pressbox.delivery.adapters.address_book import find_audience
 from pressbox.delivery.domain.targets import (
     LOCAL_SCHEMES,
     MAIL_SCHEMES,
+    OWN_MAIL,
     SOCKET_SCHEMES,
     Audience,
     TargetFacts,
     check_scheme,
     check_target,
+    find_refusal,
     normalise_mailbox,
     normalise_target,
 )
@@ -24,6 +26,13 @@ ANYBODY, MEMBER = Audience.ANYBODY, Audience.MEMBER
 def test_mail_and_what_goes_past_the_proxy_is_for_nobody(scheme: str, audience: Audience) -> None:
     with pytest.raises((InvalidInputError, RefusedAddressError)):
         check_scheme(scheme, audience)
+
+
+def test_an_allowed_scheme_of_the_machine_is_refused_again_when_its_owner_is_no_administrator() -> None:
+    allowed = frozenset({"dbus"})
+    assert find_refusal("dbus://", Audience.ADMINISTRATOR, allowed) == ""
+    assert "dbus" in find_refusal("dbus://", Audience.MEMBER, allowed)
+    assert find_refusal("MAILTO://user:secret@example.org", Audience.ADMINISTRATOR, frozenset({"mailto"})) == OWN_MAIL
 
 
 def test_schemes_of_the_machine_that_are_allowed_are_for_administrators_only_and_never_mail() -> None:

@@ -9,7 +9,7 @@ from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.core.db.transaction import load_time
 from pressbox.core.web.languages import DEFAULT_LANGUAGE
-from pressbox.delivery.adapters.channel_texts import write_broken
+from pressbox.delivery.adapters.channel_texts import ChannelText, write_broken, write_refused
 from pressbox.delivery.adapters.rows import ChannelRow
 from pressbox.delivery.ports import BrokenChannel
 
@@ -42,9 +42,15 @@ class SqlBrokenChannels:
         return [
             BrokenChannel(
                 channel_id=row.id,
-                **asdict(write_broken(language or DEFAULT_LANGUAGE, row.name, row.last_error)),
+                **asdict(_explain(language or DEFAULT_LANGUAGE, row)),
                 other_channels=tuple(f"channel:{channel_id}" for owner, channel_id in others if owner == row.user_id),
                 owner_email=email,
             )
             for row, email, language in found
         ]
+
+
+def _explain(language: str, row: ChannelRow) -> ChannelText:
+    # One that is broken without a failure was refused before anything was sent.
+    write = write_broken if row.failures else write_refused
+    return write(language, row.name, row.last_error)

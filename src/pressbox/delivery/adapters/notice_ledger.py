@@ -34,7 +34,7 @@ _PEOPLE = text("""
 """)
 _BROKEN = text("""
     SELECT concat('channel:', id) FROM soonish.channels
-    WHERE broken_at IS NOT NULL AND probe_at > now() AND concat('channel:', id) = ANY (:keys)
+    WHERE broken_at IS NOT NULL AND (probe_at IS NULL OR probe_at > now()) AND concat('channel:', id) = ANY (:keys)
 """)
 
 

@@ -9,12 +9,18 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
+from urllib.parse import parse_qsl
 
 from pressbox.core.errors import InvalidInputError, RefusedAddressError
 
 NO_MAIL = (
     "Mail goes through the mail server of this Pressbox only: subscribe on the event's page with the e-mail address, "
     "which gets a link to confirm."
+)
+# What the owner of a channel hears who gave such an address before it was refused.
+OWN_MAIL = (
+    "Mail goes through the mail server of this Pressbox only. Choose e-mail on your channels page: it goes to the "
+    "address of your account."
 )
 # These act on the machine itself.
 LOCAL_SCHEMES = frozenset(
@@ -110,6 +116,21 @@ def check_target(facts: TargetFacts, audience: Audience) -> None:
         raise InvalidInputError(f"Leave out “{unknown[0][:40]}”: it needs an account here.", field="url")
     if facts.places != 1:
         raise InvalidInputError("Give one place only: each has to confirm for itself.", field="url")
+
+
+def find_refusal(url: str, audience: Audience, allowed: frozenset[str] = frozenset()) -> str:
+    """Why an address that was taken once can be used no longer; empty if it can.
+
+    By its scheme and parameters only: what it leads to is looked at whenever something is sent there.
+    """
+    scheme = scheme_of(url)
+    parameters = frozenset(name.lower() for name, _ in parse_qsl(url.partition("?")[2], keep_blank_values=True))
+    try:
+        check_scheme(scheme, audience, allowed)
+        check_target(TargetFacts(scheme, parameters, 1), audience)
+    except (InvalidInputError, RefusedAddressError) as error:
+        return OWN_MAIL if scheme in MAIL_SCHEMES else error.message
+    return ""
 
 
 _CREDENTIALS = re.compile(r"^([a-z0-9]+)://(?:[^/?#]*@)?")

@@ -5,6 +5,7 @@ leaves. Looking costs Temporal nothing.
 """
 
 import asyncio
+from functools import partial
 
 import psycopg
 from psycopg import sql
@@ -18,10 +19,13 @@ from pressbox.core.logs import get_logger
 from pressbox.core.notices.publish import NOTICE_CHANGED
 from pressbox.core.processes.calls import CallFailedError
 from pressbox.core.temporal.client import translate_rpc_errors
+from pressbox.delivery.adapters.address_book import Reveal
 from pressbox.delivery.adapters.apprise_child import list_services
 from pressbox.delivery.adapters.apprise_sender import fork_server
 from pressbox.delivery.adapters.notice_ledger import SqlNoticeLedger
+from pressbox.delivery.adapters.refused_channels import RefusedChannels
 from pressbox.delivery.contracts import SendNoticesInput
+from pressbox.delivery.domain.targets import find_refusal
 from pressbox.delivery.ids import QUEUE, SEND_NOTICES, SEND_NOTICES_WORKFLOW
 from pressbox.delivery.settings import DeliverySettings
 
@@ -33,15 +37,30 @@ AGAIN_SECONDS = 1.0
 _PAUSE_SECONDS = 2.0
 
 
-async def keep_looking(resources: Resources) -> None:
-    """Runs as long as the worker polls."""
+async def keep_looking(resources: Resources, reveal: Reveal) -> None:
+    """Runs as long as the worker polls. `reveal` opens addresses."""
+    is_checked = False
     while True:
         try:
+            if not is_checked:
+                await mark_refused_channels(resources, reveal)
+                is_checked = True
             await _listen(resources)
         except (TransientError, CallFailedError, psycopg.Error, OSError) as error:
             sentence = "Nobody can look which notices wait; it is tried again"
             log.warning("notices_not_started", msg=sentence, error=str(error))
             await asyncio.sleep(_PAUSE_SECONDS)
+
+
+async def mark_refused_channels(resources: Resources, reveal: Reveal) -> int:
+    """Once per start: a new version may refuse addresses that an older one took."""
+    allowed = frozenset(resources.settings.group(DeliverySettings).allow_local_schemes)
+    find = partial(find_refusal, allowed=allowed)
+    marked = await RefusedChannels(resources.database).mark(reveal, find)
+    if marked:
+        sentence = "Channels lead to addresses that are used no longer; their owners are told"
+        log.warning("channels_refused", msg=sentence, channels=marked)
+    return marked
 
 
 async def _make_ready(resources: Resources) -> bool:
