@@ -1,6 +1,7 @@
 """API: who follows an event, and the subscriptions of whoever asks."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Self
 
@@ -10,8 +11,17 @@ from pydantic import Field, SecretStr
 from pressbox.core.errors import InvalidInputError
 from pressbox.core.web.api_models import RequestBody, ResponseModel
 from pressbox.core.web.identity import Identity, SignedInIdentity
+from pressbox.core.web.languages import LANGUAGES
 from pressbox.soonish.domain.reminders import SubscriptionState, TooLate
-from pressbox.soonish.domain.views import EventView, Holder, RequestedReminderView, SubscriberView, SubscriptionView
+from pressbox.soonish.domain.times import check_zone
+from pressbox.soonish.domain.views import (
+    EventView,
+    Holder,
+    RequestedReminderView,
+    SubscriberView,
+    SubscriptionView,
+    Viewer,
+)
 from pressbox.soonish.service.inputs import MAX_DELAY, Preferences
 from pressbox.soonish.web.access import After, PageSize, RowId, Service, client_address, make_viewer
 from pressbox.soonish.web.forms import offset_seconds
@@ -34,6 +44,18 @@ class SubscribeBody(PreferencesBody):
     email: str | None = Field(None, description="Gets one mail with a link to confirm, and nothing else before.")
     url: SecretStr | None = Field(None, description="An Apprise address. Gets one message with a link to confirm.")
     invitation: str | None = Field(None, description="Needed to join a private event.")
+    timezone: str | None = Field(
+        None, description="A name such as Europe/Berlin, for times in messages; without it, that of the event."
+    )
+    language: str | None = Field(None, description="en or de, for messages to an address; an account has its own.")
+
+    def read_by(self, viewer: Viewer) -> Viewer:
+        """The viewer with the language and the time zone that they state."""
+        if self.timezone:
+            check_zone(self.timezone)
+        if self.language and self.language not in LANGUAGES:
+            raise InvalidInputError("This language is not known.", field="language")
+        return replace(viewer, timezone=self.timezone or "", language=self.language or "")
 
 
 class PreferencesChange(RequestBody):
@@ -145,7 +167,7 @@ async def subscribers(
 async def subscribe(
     request: Request, service: Service, identity: SignedInIdentity, slug: str, body: SubscribeBody
 ) -> SubscribeResponse:
-    viewer, offsets = make_viewer(identity, body.invitation or ""), to_offsets(body.offsets)
+    viewer, offsets = body.read_by(make_viewer(identity, body.invitation or "")), to_offsets(body.offsets)
     if body.email is not None and body.url is not None:
         raise InvalidInputError("Give an e-mail address or an Apprise address, not both.", field="url")
     if body.email is not None:

@@ -411,6 +411,20 @@ async def test_who_subscribes_is_written_to_in_their_language_and_time_zone(
     assert '<a href="https://meet.example.org/room?a=1" rel=' in page
 
 
+async def test_who_subscribes_through_the_api_names_language_and_time_zone(
+    organiser: httpx.AsyncClient, inbox: NotificationTarget, resources: Resources
+) -> None:
+    slug = await new_event(organiser)
+    path, guest = f"/api/soonish/events/{slug}/subscriptions", {"url": inbox.apprise_url("inbox"), "language": "de"}
+    for unknown in ({"timezone": "Mars/Base"}, {"language": "tlh"}):
+        refused = await organiser.post(path, json=guest | unknown)
+        assert (refused.status_code, refused.json()["error"]["field"]) == (422, next(iter(unknown)))
+    assert (await organiser.post(path, json=guest | {"timezone": "Asia/Tokyo"})).status_code == 201
+    async with resources.database.unit_of_work() as work:
+        row = (await work.session.scalars(select(SubscriptionRow).where(SubscriptionRow.contact_id.is_not(None)))).one()
+        assert (row.language, row.timezone) == ("de", "Asia/Tokyo")
+
+
 async def test_the_page_that_says_why_mutes_and_unmutes(
     organiser: httpx.AsyncClient, stranger: httpx.AsyncClient, inbox: NotificationTarget, resources: Resources
 ) -> None:
