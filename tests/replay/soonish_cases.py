@@ -33,6 +33,7 @@ from pressbox.soonish.contracts import (
 from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventFacts, EventStatus
 from pressbox.soonish.domain.reminders import EVERYBODY
+from pressbox.soonish.ids import broadcast_workflow_id
 from pressbox.soonish.manifest import APP
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 from pressbox.soonish.workflows.event import EventWorkflow
@@ -198,6 +199,28 @@ async def broadcast_cancelled(play: Play) -> WorkflowHandle[Any, Any]:
     return handle
 
 
+async def _tried_again(play: Play) -> tuple[WorkflowHandle[Any, Any], int]:
+    """Somebody takes the first message only at the second try; the cancellation does not wait for it."""
+    play.world.sender.answers(2, AttemptResult.UNAVAILABLE)
+    number = play.announce("a")
+    handle = await play.event(ManualNotificationSent(outbox_id=1, notification_id=number))
+    await handle.signal(EventWorkflow.cancel_event, EventCancelled(outbox_id=2, notification_id=play.cancel()))
+    await handle.result()
+    return handle, number
+
+
+async def gone_round(play: Play) -> WorkflowHandle[Any, Any]:
+    handle, _ = await _tried_again(play)
+    return handle
+
+
+async def broadcast_gone_round(play: Play) -> WorkflowHandle[Any, Any]:
+    _, number = await _tried_again(play)
+    child = play.client.get_workflow_handle(broadcast_workflow_id(play.event_id, number))
+    await child.result()
+    return child
+
+
 async def swept(play: Play) -> WorkflowHandle[Any, Any]:
     play.world.outbox.rows = [(play.event_id, ParticipantAdded(outbox_id=1, subscription_id=2))]
     handle = await play.start(ReconcileWorkflow, ReconcileWorkflowInput(policy=POLICY))
@@ -244,6 +267,8 @@ CASES: tuple[tuple[type, str, Callable[[Play], Awaitable[WorkflowHandle[Any, Any
     (ReconcileWorkflow, "completed", swept),
     (ReconcileWorkflow, "looked", looked),
     (EventWorkflow, "crowded", crowded),
+    (EventWorkflow, "gone-round", gone_round),
+    (BroadcastWorkflow, "gone-round", broadcast_gone_round),
 )
 
 

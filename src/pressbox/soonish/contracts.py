@@ -8,7 +8,7 @@ from pydantic import Field
 
 from pressbox.core.contracts import Contract
 from pressbox.core.progress.contracts import Progress
-from pressbox.soonish.domain.delivery import DeliveryCounts
+from pressbox.soonish.domain.delivery import ORDER_PATIENCE, DeliveryCounts
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import ReminderOutcome
 
@@ -22,9 +22,9 @@ class SoonishPolicy(Contract):
     # So many workers at most share one broadcast.
     shards: int = 8
     notifications_per_run: int = 100
-    # How long an event waits for one broadcast before it starts the next. People should get messages in order, but a
-    # target that asks us to come back in an hour must not hold up a cancellation.
-    order_patience: timedelta = timedelta(minutes=2)
+    # How long an event waits for the first round of a broadcast before it starts the next. People should get messages
+    # in order, but a target that asks us to come back in an hour must not hold up a cancellation.
+    order_patience: timedelta = ORDER_PATIENCE
     # How long after its time a reminder schedule may stay silent before the sweep fires it.
     overdue_after: timedelta = timedelta(seconds=30)
 
@@ -70,6 +70,12 @@ class ManualNotificationSent(OutboxMessage):
 
 class EventCancelled(OutboxMessage):
     kind: Literal["cancel_event"] = "cancel_event"
+    notification_id: int
+
+
+class BroadcastWentRound(Contract):
+    """From a broadcast to its event: everybody's turn has come, and what did not get through is tried again."""
+
     notification_id: int
 
 

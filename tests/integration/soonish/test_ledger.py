@@ -10,8 +10,8 @@ from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
 from pressbox.delivery.domain.attempts import PROBE_AFTER, DeliveryState, Level, Verdict
 from pressbox.delivery.ports import Claim, DeliveryResult
 from pressbox.soonish.adapters.ledger import SqlLedger
-from pressbox.soonish.adapters.rows import SelectorRow, SubscriptionRow
-from pressbox.soonish.domain.delivery import Cause, SkipReason
+from pressbox.soonish.adapters.rows import DeliveryRow, SelectorRow, SubscriptionRow
+from pressbox.soonish.domain.delivery import ORDER_PATIENCE, Cause, SkipReason
 from pressbox.soonish.domain.messages import MessageText
 from pressbox.soonish.domain.reminders import SubscriptionState
 from tests.integration.soonish.conftest import ROUND, World, attempt, claim
@@ -262,6 +262,52 @@ async def test_who_leaves_or_mutes_gets_nothing_that_was_queued_before(world: Wo
         (DeliveryState.SKIPPED, SkipReason.MUTED),
         (DeliveryState.SKIPPED, SkipReason.LEFT),
     ]
+
+
+async def put_off(world: World, wait: timedelta) -> tuple[int, int, int]:
+    """Somebody whose phone asked us to wait, somebody whose phone took it, and the message."""
+    (slow, _), (quick, _) = await phone(world), await phone(world)
+    first = await opened(world, slow, quick)
+    verdicts = {slow: Verdict(DeliveryState.PENDING, wait), quick: SENT}
+    due = await claim(world.database, first)
+    await attempt(world.database, [DeliveryResult(item.delivery_id, verdicts[item.subscription_id]) for item in due])
+    return slow, quick, first
+
+
+async def test_a_place_hears_of_things_in_their_order_and_nobody_else_waits(world: World) -> None:
+    slow, quick, first = await put_off(world, timedelta(minutes=1))
+    second, ledger = await opened(world, slow, quick, version="b"), SqlLedger(world.database)
+    [due] = await claim(world.database, second)
+    assert due.subscription_id == quick
+    await attempt(world.database, [DeliveryResult(due.delivery_id, SENT)])
+    counts, next_try_at = await ledger.count_deliveries(second)
+    assert (counts.sent, counts.pending) == (1, 1)
+    assert next_try_at == (await ledger.count_deliveries(first))[1], "nobody looks before"
+    [again] = await claim(world.database, first, later=timedelta(minutes=1))
+    await attempt(world.database, [DeliveryResult(again.delivery_id, SENT)])
+    [due] = await claim(world.database, second)
+    assert due.subscription_id == slow
+
+
+async def test_a_place_waits_for_an_earlier_message_only_so_long(world: World) -> None:
+    slow, _, first = await put_off(world, timedelta(hours=1))
+    second = await opened(world, slow, version="b")
+    assert await claim(world.database, second) == []
+    [earlier] = [row for row in await world.ledger(first) if row.subscription_id == slow]
+    _, next_try_at = await SqlLedger(world.database).count_deliveries(second)
+    assert next_try_at == earlier.created_at + ORDER_PATIENCE
+    older = update(DeliveryRow).where(DeliveryRow.notification_id == first)
+    async with world.database.unit_of_work() as work:
+        await work.session.execute(older.values(created_at=DeliveryRow.created_at - ORDER_PATIENCE))
+    assert [item.subscription_id for item in await claim(world.database, second)] == [slow]
+
+
+async def test_a_reminder_waits_for_no_other_message(world: World) -> None:
+    slow, _, _ = await put_off(world, timedelta(hours=1))
+    ledger = SqlLedger(world.database)
+    reminder = await ledger.accept_message(world.event_id, Cause.REMINDER, "1", Level.INFO, TEXT, [slow])
+    await ledger.open_batch(reminder, 0, 500)
+    assert [item.subscription_id for item in await claim(world.database, reminder)] == [slow]
 
 
 async def test_an_outage_of_our_own_mail_server_breaks_nobodys_address(world: World) -> None:

@@ -25,7 +25,7 @@ from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ids import broadcast_workflow_id, event_workflow_id
 from tests.fakes.soonish import ORGANISER, FakeWorld
 from tests.waiting import PATIENCE_SECONDS, until
-from tests.workflows.soonish.conftest import QUICK_POLICY, Stage, in_two_days, staged
+from tests.workflows.soonish.conftest import QUICK_POLICY, Stage, end, in_two_days, staged
 
 HOUR, DAY = 3600, 86_400
 
@@ -219,6 +219,33 @@ async def test_a_slow_answer_delays_the_next_message_only_so_long(temporal: Clie
         child = temporal.get_workflow_handle(broadcast_workflow_id(stage.event_id, message.notification_id))
         assert (await child.describe()).status is WorkflowExecutionStatus.RUNNING, "it ends on its own"
         await child.terminate()
+
+
+async def test_what_is_tried_again_delays_the_next_message_to_nobody_else(temporal: Client, world: FakeWorld) -> None:
+    policy = QUICK_POLICY.model_copy(update={"order_patience": timedelta(hours=1)})
+    async with staged(temporal, policy, in_two_days(), world) as stage:
+        world.sender.answers(2, AttemptResult.UNAVAILABLE, retry_after=timedelta(hours=1))
+        slow = announce(stage, "a", 2, 3)
+        handle = await stage.tell(slow, announce(stage, "b", 3))
+        await until(lambda: world.sender.to(3) == ["announcement a", "announcement b"], "the next message")
+        child = temporal.get_workflow_handle(broadcast_workflow_id(stage.event_id, slow.notification_id))
+        assert (await child.describe()).status is WorkflowExecutionStatus.RUNNING, "it tries again by itself"
+        assert (await handle.describe()).status is WorkflowExecutionStatus.RUNNING
+        await child.terminate()
+        await end(stage)
+
+
+async def test_a_message_that_is_tried_again_outlives_its_event(temporal: Client, world: FakeWorld) -> None:
+    async with staged(temporal, QUICK_POLICY, in_two_days(), world) as stage:
+        world.sender.hold = asyncio.Event()
+        world.sender.answers(2, AttemptResult.UNAVAILABLE)
+        message = announce(stage, "a", 2)
+        handle = await stage.tell(message)
+        await until(lambda: world.ledger.of(message.notification_id), "it is being sent")
+        await handle.terminate()
+        world.sender.hold.set()
+        child = temporal.get_workflow_handle(broadcast_workflow_id(stage.event_id, message.notification_id))
+        assert (await child.result())["counts"]["sent"] == 1
 
 
 async def test_continuing_as_new_loses_nothing_and_repeats_nothing(temporal: Client, world: FakeWorld) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from pressbox.delivery.adapters.address_book import row_ids
 from pressbox.delivery.domain.attempts import DeliveryState
 from pressbox.delivery.ports import Claim, DeliveryResult
-from pressbox.soonish.domain.delivery import SkipReason
+from pressbox.soonish.domain.delivery import ORDER_PATIENCE, PERSONAL, SkipReason
 from pressbox.soonish.ports import DueDelivery
 
 # The reason of a try that was under way when its message was stopped. Its result still counts when it arrives.
@@ -21,20 +21,33 @@ CUT_OFF = "stopped while it was being sent"
 # After such a result another try of the same message is one too many.
 _MAY_HAVE_ARRIVED = (DeliveryState.SENT, DeliveryState.UNCERTAIN)
 
+# Earlier messages of the event that have not got through to the same place yet: it hears of things in their order, and
+# nobody else waits for it. Who asked to be reminded waits for nothing.
+_EARLIER = """
+    FROM soonish.deliveries AS earlier
+    WHERE earlier.subscription_id = delivery.subscription_id AND earlier.channel_key = delivery.channel_key
+      AND earlier.notification_id < delivery.notification_id AND earlier.state = 'pending'
+      AND earlier.created_at > clock_timestamp() - CAST(:patience AS interval)
+      AND NOT earlier.cause = ANY(CAST(:personal AS text[])) AND NOT delivery.cause = ANY(CAST(:personal AS text[]))
+"""
+_ORDER: Mapping[str, object] = {"patience": ORDER_PATIENCE, "personal": [cause.value for cause in PERSONAL]}
+
 # Materialized: a plan that asks for the rows twice would lock others each time.
-_CLAIM = text("""
+_CLAIM_ROWS = """
     WITH due AS MATERIALIZED (
-        SELECT id FROM soonish.deliveries
-        WHERE notification_id = :id AND state = 'pending'
-          AND (next_try_at IS NULL OR next_try_at <= clock_timestamp())
-          AND (claimed_until IS NULL OR claimed_until <= clock_timestamp())
-        ORDER BY tries, id LIMIT :limit FOR UPDATE SKIP LOCKED
+        SELECT delivery.id FROM soonish.deliveries AS delivery
+        WHERE delivery.notification_id = :id AND delivery.state = 'pending'
+          AND (delivery.next_try_at IS NULL OR delivery.next_try_at <= clock_timestamp())
+          AND (delivery.claimed_until IS NULL OR delivery.claimed_until <= clock_timestamp())
+          AND NOT EXISTS (SELECT {earlier})
+        ORDER BY delivery.tries, delivery.id LIMIT :limit FOR UPDATE OF delivery SKIP LOCKED
     )
     UPDATE soonish.deliveries AS delivery
     SET claimed_by = :owner, claimed_until = clock_timestamp() + CAST(:lease AS interval)
     FROM due WHERE delivery.id = due.id
     RETURNING delivery.id, delivery.subscription_id, delivery.channel_key, delivery.tries
-""")
+"""
+_CLAIM = text(_CLAIM_ROWS.format(earlier=_EARLIER))
 
 # Whoever left or muted the event after the message was accepted gets nothing more of it. A try that was cut off may
 # have arrived.
@@ -109,6 +122,21 @@ _POSTPONE = text("""
 """)
 
 
+# The greatest of a value and NULL is the value. What somebody holds is due again when the claim lapses, and what waits
+# for an earlier message when that is due, or waits no longer.
+_COUNT_ROWS = """
+    SELECT delivery.state, count(*), min(CASE WHEN delivery.state = 'pending' THEN
+        greatest(coalesce(delivery.next_try_at, delivery.created_at), delivery.claimed_until, (
+            SELECT max(least(
+                greatest(coalesce(earlier.next_try_at, earlier.created_at), earlier.claimed_until),
+                earlier.created_at + CAST(:patience AS interval)))
+            {earlier})) END)
+    FROM soonish.deliveries AS delivery
+    WHERE delivery.notification_id = :id GROUP BY delivery.state
+"""
+_COUNT = text(_COUNT_ROWS.format(earlier=_EARLIER))
+
+
 @dataclass(frozen=True)
 class Recorded:
     delivery_id: int
@@ -119,7 +147,7 @@ class Recorded:
 
 
 async def claim_due(session: AsyncSession, notification_id: int, claim: Claim, limit: int) -> Sequence[DueDelivery]:
-    found = await session.execute(_CLAIM, {"id": notification_id, "limit": limit, **_values(claim)})
+    found = await session.execute(_CLAIM, {"id": notification_id, "limit": limit, **_ORDER, **_values(claim)})
     due = sorted((DueDelivery(*row) for row in found.tuples()), key=lambda item: item.delivery_id)
     if not due:
         return due
@@ -131,6 +159,13 @@ async def claim_due(session: AsyncSession, notification_id: int, claim: Claim, l
     return [
         replace(item, failing_since=failing.get(item.channel_key)) for item in due if item.delivery_id not in skipped
     ]
+
+
+async def count(session: AsyncSession, notification_id: int) -> tuple[Mapping[str, int], datetime | None]:
+    """How many are in which state, and when the first of those that are not final is to be tried."""
+    found = (await session.execute(_COUNT, {"id": notification_id, **_ORDER})).tuples().all()
+    next_try_at = next((due_at for state, _, due_at in found if state == DeliveryState.PENDING), None)
+    return {state: number for state, number, _ in found}, next_try_at
 
 
 async def renew(session: AsyncSession, delivery_ids: Iterable[int], claim: Claim) -> None:

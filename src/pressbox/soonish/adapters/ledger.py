@@ -157,19 +157,9 @@ class SqlLedger:
             return MessageText(row.title, row.body), Level(row.level)
 
     async def count_deliveries(self, notification_id: int) -> tuple[DeliveryCounts, datetime | None]:
-        # What somebody holds is due again when the claim lapses; the greatest of a value and NULL is the value.
-        due_at = func.greatest(
-            func.coalesce(DeliveryRow.next_try_at, DeliveryRow.created_at), DeliveryRow.claimed_until
-        )
-        statement = (
-            select(DeliveryRow.state, func.count(), func.min(due_at))
-            .where(DeliveryRow.notification_id == notification_id)
-            .group_by(DeliveryRow.state)
-        )
         async with self._database.unit_of_work() as work:
-            found = {state: (count, first) for state, count, first in (await work.session.execute(statement)).tuples()}
-        counts = DeliveryCounts.from_states({state: count for state, (count, _) in found.items()})
-        return counts, found[DeliveryState.PENDING][1] if DeliveryState.PENDING in found else None
+            states, next_try_at = await claims.count(work.session, notification_id)
+        return DeliveryCounts.from_states(states), next_try_at
 
     async def cancel(self, notification_id: int) -> None:
         async with self._database.unit_of_work() as work:

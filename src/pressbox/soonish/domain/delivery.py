@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
 
 from pressbox.delivery.domain.attempts import DeliveryState
@@ -20,6 +21,8 @@ class Cause(StrEnum):
 
 
 PERSONAL = (Cause.REMINDER, Cause.ADHOC)
+# So long a later message for the same place waits for an earlier one of its event that did not get through yet.
+ORDER_PATIENCE = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)

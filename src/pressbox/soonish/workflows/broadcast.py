@@ -1,9 +1,10 @@
 """BroadcastWorkflow: sends one message to all its recipients."""
 
 import asyncio
+from contextlib import suppress
 
 from temporalio import workflow
-from temporalio.exceptions import ActivityError, is_cancelled_exception
+from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
@@ -11,6 +12,7 @@ with workflow.unsafe.imports_passed_through():
     from pressbox.soonish.activities.deliveries import DeliveryActivities
     from pressbox.soonish.contracts import (
         BroadcastProgress,
+        BroadcastWentRound,
         BroadcastWorkflowInput,
         BroadcastWorkflowResult,
         NotificationReference,
@@ -24,6 +26,8 @@ with workflow.unsafe.imports_passed_through():
 
 # Runs that began before it send one batch after the other, as their histories say.
 SHARDS = "2026-11-shards"
+# Runs that began before it let their event wait until they end.
+GONE_ROUND = "2026-11-gone-round"
 
 
 @workflow.defn
@@ -32,8 +36,9 @@ class BroadcastWorkflow:
 
     Id `broadcast-{event_id}-{notification_id}`; child of `EventWorkflow`, which it outlives. Failed deliveries that an
     organiser sends again have one of their own, `…-resend-{outbox_id}`. Large messages are sent in shards: page
-    activities side by side, which claim deliveries from one queue, on as many workers as are free; then what was not
-    accepted is tried again. Ends when every delivery is final, or when it is cancelled: then the rest is skipped.
+    activities side by side, which claim deliveries from one queue, on as many workers as are free; then its event may
+    send the next message, and what was not accepted is tried again. Ends when every delivery is final, or when it is
+    cancelled: then the rest is skipped.
     """
 
     @workflow.init
@@ -43,7 +48,7 @@ class BroadcastWorkflow:
             title=f"Message {input.notification_id}", audience=sender_of(input.notification_id)
         )
         self._recipients = 0
-        self._shards = Shards(input.notification_id, input.policy, self._send_page)
+        self._shards = Shards(input.notification_id, input.policy, self._send_page, self._tell_event)
 
     @workflow.query
     def get_progress(self) -> BroadcastProgress:
@@ -76,6 +81,16 @@ class BroadcastWorkflow:
         while next_try_at is not None:
             await workflow.sleep(max(next_try_at - workflow.now(), MIN_PAUSE))
             next_try_at = (await self._send(retries_only=True)).next_try_at
+
+    async def _tell_event(self) -> None:
+        """Let the next message of the event begin while this one tries again. An event that is over needs no word."""
+        parent = workflow.info().parent
+        if parent is None or not workflow.patched(GONE_ROUND):
+            return
+        with suppress(ApplicationError):
+            await workflow.get_external_workflow_handle(parent.workflow_id).signal(
+                "broadcast_went_round", BroadcastWentRound(notification_id=self._input.notification_id)
+            )
 
     async def _send_page(self) -> SendNotificationResult:
         return await self._send(shared=True)

@@ -1,5 +1,10 @@
 """How an event's workflow starts a broadcast, and how long it waits for it."""
 
+import asyncio
+from collections.abc import Collection
+from contextlib import suppress
+from typing import Any
+
 from temporalio import workflow
 from temporalio.common import WorkflowIDReusePolicy
 from temporalio.exceptions import ChildWorkflowError, WorkflowAlreadyStartedError
@@ -12,11 +17,14 @@ from pressbox.soonish.ids import broadcast_workflow_id
 from pressbox.soonish.workflows.broadcast import BroadcastWorkflow
 
 
-async def run_broadcast(event_id: int, notification_id: int, policy: SoonishPolicy) -> bool:
+async def run_broadcast(
+    event_id: int, notification_id: int, policy: SoonishPolicy, gone_round: Collection[int]
+) -> bool:
     """Send one message; False when its workflow failed.
 
-    Messages are sent in order, so the event waits for each, but not for ever: a broadcast that takes longer (a target
-    asked us to come back in an hour) goes on by itself, even after the event has ended.
+    Messages are sent in order, so the event waits until everybody's turn has come, but not for ever. What did not get
+    through (a target asked us to come back in an hour) is tried again by itself, even after the event has ended; only
+    its own recipients wait for it, as the ledger keeps the order of each. `gone_round` fills with those that said so.
     """
     try:
         child = await workflow.start_child_workflow(
@@ -29,10 +37,21 @@ async def run_broadcast(event_id: int, notification_id: int, policy: SoonishPoli
     except WorkflowAlreadyStartedError:
         # An earlier run of this event sent it, or is sending it.
         return True
-    done, _ = await workflow.wait([child], timeout=policy.order_patience.total_seconds())
+    with suppress(TimeoutError):
+        await workflow.wait_condition(
+            lambda: child.done() or notification_id in gone_round, timeout=policy.order_patience
+        )
+    if not child.done():
+        # Nobody waits for its end any more; the log still hears of a failure.
+        child.add_done_callback(lambda ended: _has_worked(ended, notification_id))
+        return True
+    return _has_worked(child, notification_id)
+
+
+def _has_worked(ended: asyncio.Task[Any], notification_id: int) -> bool:
+    """Whether it came to its end; a failure is logged."""
     try:
-        for ended in done:
-            await ended
+        ended.result()
     except ChildWorkflowError as error:
         workflow.logger.warning("Broadcast of notification %s failed: %s", notification_id, error.cause)
         return False

@@ -6,10 +6,11 @@ from temporalio import workflow
 
 with workflow.unsafe.imports_passed_through():
     from pressbox.core.progress.report import report
-    from pressbox.core.temporal.calls import call, call_until_success
+    from pressbox.core.temporal.calls import call
     from pressbox.soonish.activities.events import EventActivities
     from pressbox.soonish.contracts import (
         AcceptUpdateInput,
+        BroadcastWentRound,
         EventCancelled,
         EventDetails,
         EventProgress,
@@ -22,14 +23,12 @@ with workflow.unsafe.imports_passed_through():
         ParticipantAdded,
         ParticipantChanged,
         ParticipantRemoved,
-        ScheduleInput,
     )
     from pressbox.soonish.domain.audiences import organiser_of
     from pressbox.soonish.domain.lifecycle import PendingUpdate, next_wake_time
     from pressbox.soonish.workflows.children import cancel_unsent, run_broadcast
     from pressbox.soonish.workflows.housekeeping import DELETE, PLAN_ALL, PLAN_ONE, Housekeeping, ScheduleActivity
     from pressbox.soonish.workflows.mailbox import Mailbox
-    from pressbox.soonish.workflows.retries import PAUSES
 
 # Runs that began before it change schedules in the middle of their messages, as their histories say.
 PEOPLE_FIRST = "people-first"
@@ -58,6 +57,7 @@ class EventWorkflow:
         self._over = False
         self._house = Housekeeping(input.event_id)
         self._people_first = False
+        self._gone_round: set[int] = set()
 
     @workflow.signal
     def participant_added(self, signal: ParticipantAdded) -> None:
@@ -82,6 +82,10 @@ class EventWorkflow:
     @workflow.signal
     def cancel_event(self, signal: EventCancelled) -> None:
         self._mailbox.put(signal)
+
+    @workflow.signal
+    def broadcast_went_round(self, signal: BroadcastWentRound) -> None:
+        self._gone_round.add(signal.notification_id)
 
     @workflow.query
     def get_progress(self) -> EventProgress:
@@ -183,16 +187,12 @@ class EventWorkflow:
         self._over = self._event is None or self._event.status.is_over
 
     async def _broadcast(self, notification_id: int) -> None:
-        worked = await run_broadcast(self._input.event_id, notification_id, self._input.policy)
+        worked = await run_broadcast(self._input.event_id, notification_id, self._input.policy, self._gone_round)
         self._progress = self._progress.count_broadcast(worked=worked)
         report(self._progress)
 
     async def _schedule(self, activity: ScheduleActivity, subscription_id: int | None = None) -> None:
-        if self._people_first:
-            self._house.add(activity, subscription_id)
-            return
-        input = ScheduleInput(event_id=self._input.event_id, subscription_id=subscription_id)
-        await call_until_success(activity, input, pauses=PAUSES)
+        await self._house.change(activity, subscription_id, beside=self._people_first)
 
     def _run_is_long(self) -> bool:
         limit = self._input.state.notifications + self._input.policy.notifications_per_run

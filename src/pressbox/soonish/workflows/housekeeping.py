@@ -35,6 +35,14 @@ class Housekeeping:
     def is_busy(self) -> bool:
         return bool(self._jobs) or (self._task is not None and not self._task.done())
 
+    async def change(self, activity: ScheduleActivity, subscription_id: int | None, *, beside: bool) -> None:
+        """Change schedules `beside` the messages, or now."""
+        if beside:
+            self.add(activity, subscription_id)
+            return
+        input = ScheduleInput(event_id=self._event_id, subscription_id=subscription_id)
+        await call_until_success(activity, input, pauses=PAUSES)
+
     def add(self, activity: ScheduleActivity, subscription_id: int | None = None) -> None:
         if subscription_id == EVERYBODY:
             # Many signed up at once and were told as one.

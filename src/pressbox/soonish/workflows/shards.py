@@ -15,23 +15,30 @@ MIN_PAUSE = timedelta(seconds=1)
 
 
 class Shards:
-    """`send_page` sends one page of the message, on whichever worker is free."""
+    """`send_page` sends one page of the message, on whichever worker is free.
+
+    `go_on` is awaited when everybody's turn has come and something is to be tried again.
+    """
 
     def __init__(
         self,
         notification_id: int,
         policy: SoonishPolicy,
         send_page: Callable[[], Awaitable[SendNotificationResult]],
+        go_on: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._reference = NotificationReference(notification_id=notification_id)
         self._policy = policy
         self._send_page = send_page
+        self._go_on = go_on
         self._newest: SendNotificationResult | None = None
         self.recipients = 0
 
     async def run(self) -> None:
         """Return when every delivery is final."""
         await self._send_side_by_side()
+        if self._go_on is not None and self._find_next_try() is not None:
+            await self._go_on()
         while (next_try_at := self._find_next_try()) is not None:
             await workflow.sleep(max(next_try_at - workflow.now(), MIN_PAUSE))
             await self._send_pages()
