@@ -1,5 +1,6 @@
 """Taking back a cancellation: who is told, what returns, and when it is too late."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,16 +8,17 @@ from icalendar import Calendar
 from sqlalchemy import update
 
 from pressbox.core.db.database import Database
-from pressbox.core.errors import ConflictError, ForbiddenError
+from pressbox.core.errors import ConflictError, ForbiddenError, InvalidInputError
 from pressbox.delivery.domain.attempts import DeliveryState, Level, Verdict
 from pressbox.delivery.ports import DeliveryResult
 from pressbox.soonish.adapters.rows import EventRow
 from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.views import EventView, MessageView
+from pressbox.soonish.service.inputs import Announcement
 from pressbox.soonish.web.calendar import build_calendar
 from tests.integration.soonish.conftest import ROUND, claim
-from tests.integration.soonish.service_world import BASE, House
+from tests.integration.soonish.service_world import BASE, House, stated
 
 
 @pytest.fixture
@@ -95,3 +97,40 @@ async def test_an_event_that_would_be_over_stays_cancelled(house: House, databas
         await work.session.execute(update(EventRow).values(start_date=past, end_date=None))
     with pytest.raises(ConflictError, match="already be over"):
         await house.service.events.reopen(organiser, event.slug)
+
+
+async def end_by_its_time(database: Database, *, started: timedelta) -> None:
+    """As its workflow does it, four hours after a start without an end."""
+    async with database.unit_of_work() as work:
+        values = {"start_date": datetime.now(UTC) - started, "end_date": None, "status": EventStatus.COMPLETED}
+        await work.session.execute(update(EventRow).values(**values))
+
+
+async def test_an_event_without_an_end_that_takes_longer_goes_on(house: House, database: Database) -> None:
+    organiser = await house.person()
+    event = await invite(house, organiser, "a")
+    await end_by_its_time(database, started=timedelta(hours=5))
+    house.temporal.signals.clear()
+    until = datetime.now(UTC) + timedelta(hours=3)
+    longer = await house.service.events.change(organiser, event.slug, lambda stated: replace(stated, end_date=until))
+    assert (longer.status, longer.version) == (EventStatus.ACTIVE, event.version + 1)
+    assert house.temporal.signals == [(event.id, "event_updated")], "its people are told, and it ends again"
+    announced = await house.service.board.announce(organiser, event.slug, Announcement("The music goes on."))
+    assert announced.recipients == 1
+
+
+async def test_an_event_that_its_organiser_has_ended_stays_ended(house: House) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser)
+    await house.service.events.complete(organiser, event.slug)
+    with pytest.raises(ConflictError, match="can no longer be changed"):
+        await house.service.events.edit(organiser, event.slug, stated(location="Hall 2"))
+
+
+async def test_an_event_that_is_over_is_not_changed_without_a_later_end(house: House, database: Database) -> None:
+    organiser = await house.person()
+    event = await house.event(organiser)
+    await end_by_its_time(database, started=timedelta(days=1))
+    with pytest.raises(InvalidInputError, match="already be over"):
+        await house.service.events.change(organiser, event.slug, lambda stated: replace(stated, location="Hall 2"))
+    assert (await house.service.events.get_organised(organiser, event.slug)).status is EventStatus.COMPLETED

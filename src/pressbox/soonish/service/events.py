@@ -86,6 +86,8 @@ class EventService:
     async def edit(self, organiser_id: int, slug: str, stated: EventInput) -> EventView:
         """Replace what the event states. Subscribers are told when something changed that they can see.
 
+        One that was over by its time goes on with a later end: without an end nobody can know when it is over.
+
         A ConflictError when somebody else has changed it since the stated version; saying the same again is fine.
         """
         return await self.change(organiser_id, slug, lambda _: stated)
@@ -99,6 +101,10 @@ class EventService:
             row = await load_organised(work.session, organiser_id, slug, lock=True)
             stated = apply(EventInput.of(read_facts(row), Visibility(row.visibility)))
             facts = stated.to_facts(self._now())
+            if row.status == EventStatus.COMPLETED and read_facts(row).ends_at <= self._now():
+                # Its time was over, and now it takes longer; one that its organiser has ended stays so.
+                row.status = EventStatus.ACTIVE
+                await demand(work.session, EVENTS, organiser_id)
             _refuse_over(row)
             changes = list_changes(read_facts(row), facts)
             was_open = row.visibility in OPEN_VISIBILITIES
