@@ -60,7 +60,7 @@ class SealedAddress:
 class OutgoingMessage:
     """A message to one target. `why_url` and `unsubscribe_url` are private to that person.
 
-    With a `recipient_id` it is sent only while that recipient still wants it.
+    With a `recipient_id`, which a ledger gave, it is sent only while it is still wanted there.
     """
 
     title: str

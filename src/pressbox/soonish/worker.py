@@ -21,7 +21,7 @@ from pressbox.soonish.adapters.events import SqlEvents
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
-from pressbox.soonish.adapters.unwanted import UnwantedSubscriptions
+from pressbox.soonish.adapters.unwanted import UnwantedDeliveries
 from pressbox.soonish.adapters.wordings import SqlWordings
 from pressbox.soonish.ids import QUEUE
 from pressbox.soonish.reminder_ports import ReminderSchedules
@@ -35,7 +35,7 @@ def activities(resources: Resources) -> Mapping[str, Sequence[Callable[..., Any]
         resources.settings,
         database,
         vault(resources.settings).reveal,
-        find_unwanted=UnwantedSubscriptions(database).find,
+        find_unwanted=UnwantedDeliveries(database).find,
     )
     return {QUEUE: activities_on(resources, sender, reminder_schedules(resources))}
 

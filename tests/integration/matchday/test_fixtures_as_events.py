@@ -20,7 +20,7 @@ from pressbox.matchday.store import MatchdayStore
 from pressbox.soonish.adapters.inbox_notices import event_subject
 from pressbox.soonish.adapters.outbox import SqlOutbox
 from pressbox.soonish.adapters.reminders import SqlReminders
-from pressbox.soonish.adapters.unwanted import UnwantedSubscriptions
+from pressbox.soonish.adapters.unwanted import UnwantedDeliveries
 from pressbox.soonish.domain.delivery import SkipReason
 from pressbox.soonish.domain.events import EventStatus
 from pressbox.soonish.domain.reminders import SubscriptionState
@@ -29,6 +29,7 @@ from pressbox.soonish.service.inputs import Preferences
 from pressbox.soonish.service.kept_events import KeptEvents
 from pressbox.soonish.service.relay import WorkflowRelay
 from tests.integration.footy.footy_world import World, match
+from tests.integration.soonish.conftest import write_delivery
 from tests.integration.soonish.service_world import House, Temporal
 from tests.site import PASSWORD, cheap_passwords
 
@@ -235,10 +236,12 @@ async def test_who_mutes_the_team_hears_nothing_of_its_event_from_that_moment_on
     for person in (ground.ada, ground.ben):
         await ground.follows.mute(person, LIVERPOOL, muted=True)
     # No worker has seen it yet: it is the last look before a message leaves.
-    unwanted = await UnwantedSubscriptions(ground.database).find(list(own.values()))
-    assert unwanted == {own[ground.ada]: SkipReason.MUTED}
+    [event] = await ground.events(ground.ada)
+    sends = {person: await write_delivery(ground.database, event.id, number) for person, number in own.items()}
+    unwanted = await UnwantedDeliveries(ground.database).find(list(sends.values()))
+    assert unwanted == {sends[ground.ada]: SkipReason.MUTED}
     await ground.follows.mute(ground.ada, LIVERPOOL, muted=False)
-    assert await UnwantedSubscriptions(ground.database).find(list(own.values())) == {}
+    assert await UnwantedDeliveries(ground.database).find(list(sends.values())) == {}
 
 
 async def list_sends(ground: Ground) -> Sequence[tuple[int, str, str]]:

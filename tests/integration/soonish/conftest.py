@@ -11,10 +11,18 @@ from sqlalchemy import select, text
 from pressbox.core.accounts.rows import UserRow
 from pressbox.core.db.database import Database
 from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
+from pressbox.delivery.domain.attempts import DeliveryState
 from pressbox.delivery.ports import Claim, DeliveryResult
 from pressbox.soonish.adapters.event_rows import facts_to_json, read_facts
 from pressbox.soonish.adapters.ledger import SqlLedger
-from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, EventVersionRow, SelectorRow, SubscriptionRow
+from pressbox.soonish.adapters.rows import (
+    DeliveryRow,
+    EventRow,
+    EventVersionRow,
+    NotificationRow,
+    SelectorRow,
+    SubscriptionRow,
+)
 from pressbox.soonish.domain.events import EventStatus, Visibility
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.ports import DueDelivery
@@ -111,6 +119,28 @@ class World:
         statement = select(DeliveryRow).where(DeliveryRow.notification_id == notification_id).order_by(DeliveryRow.id)
         async with self.database.unit_of_work() as work:
             return list(await work.session.scalars(statement))
+
+
+async def write_delivery(database: Database, event_id: int, subscription_id: int) -> int:
+    """A delivery that waits, of a message to this person alone."""
+    async with database.unit_of_work() as work:
+        message = NotificationRow(
+            event_id=event_id, cause="announcement", version=str(subscription_id), level="info", title="", body=""
+        )
+        work.session.add(message)
+        await work.session.flush()
+        row = DeliveryRow(
+            notification_id=message.id,
+            event_id=event_id,
+            subscription_id=subscription_id,
+            cause=message.cause,
+            version=message.version,
+            channel_key="channel:1",
+            state=DeliveryState.PENDING,
+        )
+        work.session.add(row)
+        await work.session.flush()
+        return row.id
 
 
 _LATER = text("""

@@ -7,7 +7,14 @@ from sqlalchemy import update
 from pressbox.core.accounts.rows import UserRow
 from pressbox.delivery.adapters.broken_channels import SqlBrokenChannels
 from pressbox.delivery.adapters.rows import ChannelRow, ContactRow
-from pressbox.delivery.domain.attempts import PROBE_AFTER, DeliveryState, Level, Verdict
+from pressbox.delivery.domain.attempts import (
+    PROBE_AFTER,
+    AttemptResult,
+    DeliveryState,
+    Level,
+    Verdict,
+    judge_attempt,
+)
 from pressbox.delivery.ports import Claim, DeliveryResult
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.rows import DeliveryRow, SelectorRow, SubscriptionRow
@@ -364,6 +371,18 @@ async def test_stopping_skips_the_rest_and_says_what_may_have_arrived(world: Wor
     assert await ledger.open_batch(notification, people[2], 500) == (None, 4), "nobody is added after the stop"
     await ledger.record_results([DeliveryResult(flying.delivery_id, SENT)], ROUND)
     assert (await ledger.count_deliveries(notification))[0].sent == 2, "an answer that came after the stop is the truth"
+
+
+async def test_what_was_held_back_after_the_stop_is_skipped(world: World) -> None:
+    ledger, (subscription, _) = SqlLedger(world.database), await phone(world)
+    notification = await opened(world, subscription)
+    [held] = await claim(world.database, notification)
+    await ledger.note_tries([held.delivery_id], ROUND)
+    await ledger.cancel(notification)
+    verdict = judge_attempt(AttemptResult.UNWANTED, 1)
+    await ledger.record_results([DeliveryResult(held.delivery_id, verdict, SkipReason.BROADCAST_CANCELLED)], ROUND)
+    [row] = await world.ledger(notification)
+    assert (row.state, row.reason) == (DeliveryState.SKIPPED, SkipReason.BROADCAST_CANCELLED)
 
 
 async def test_a_missed_reminder_is_recorded_with_its_reason(world: World) -> None:

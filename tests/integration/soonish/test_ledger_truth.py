@@ -17,7 +17,7 @@ from pressbox.demo.simulators.notification_target import NotificationTarget
 from pressbox.soonish.activities.dispatch import Dispatcher
 from pressbox.soonish.adapters.ledger import SqlLedger
 from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, SubscriptionRow
-from pressbox.soonish.adapters.unwanted import UnwantedSubscriptions
+from pressbox.soonish.adapters.unwanted import UnwantedDeliveries
 from pressbox.soonish.adapters.wordings import SqlWordings
 from pressbox.soonish.domain.delivery import Cause
 from pressbox.soonish.domain.links import SignedLinks
@@ -45,7 +45,7 @@ class Mailing:
         self.ledger = SqlLedger(world.database)
         settings = Settings(http=HttpSettings(allow=(f"127.0.0.1:{target.port}", "127.0.0.1:1")))
         self.sender = build_sender(
-            settings, world.database, self.vault.reveal, find_unwanted=UnwantedSubscriptions(world.database).find
+            settings, world.database, self.vault.reveal, find_unwanted=UnwantedDeliveries(world.database).find
         )
         links = SignedLinks("https://example.org", ["key"])
         self.post = Dispatcher(self.ledger, self.sender, links, SqlWordings(world.database, links))

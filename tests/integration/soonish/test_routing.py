@@ -22,11 +22,13 @@ from pressbox.demo.simulators.behaviour import Kind
 from pressbox.demo.simulators.http_service import Answer, HttpService, Request
 from pressbox.demo.simulators.mail_sink import MailPolicy, MailSink
 from pressbox.demo.simulators.notification_target import NotificationTarget
-from pressbox.soonish.adapters.unwanted import UnwantedSubscriptions
+from pressbox.soonish.adapters.ledger import end_message
+from pressbox.soonish.adapters.rows import DeliveryRow, SubscriptionRow
+from pressbox.soonish.adapters.unwanted import UnwantedDeliveries
 from pressbox.soonish.domain.delivery import SkipReason
 from pressbox.soonish.domain.reminders import SubscriptionState
 from pressbox.soonish.settings import SoonishSettings
-from tests.integration.soonish.conftest import World
+from tests.integration.soonish.conftest import World, write_delivery
 from tests.statements import count_statements
 
 MESSAGE = OutgoingMessage(
@@ -46,7 +48,7 @@ class Outside:
 
     def sender(self, api: str | None = None, mails_per_minute: float = 600.0) -> RoutingSender:
         settings = self.settings(api, mails_per_minute)
-        unwanted = UnwantedSubscriptions(self.database).find
+        unwanted = UnwantedDeliveries(self.database).find
         self.senders.append(build_sender(settings, self.database, self.vault.reveal, find_unwanted=unwanted))
         return self.senders[-1]
 
@@ -225,20 +227,25 @@ async def test_an_address_of_an_unknown_key_is_an_error_and_not_an_attempt(outsi
         await sender.send(key, MESSAGE)
 
 
-async def test_nothing_is_sent_for_a_subscription_that_has_ended_at_the_last_moment(
+async def test_nothing_is_sent_that_was_stopped_muted_or_left_at_the_last_moment(
     outside: Outside, world: World
 ) -> None:
     sender = outside.sender()
     key = await outside.channel("phone")
-    active, muted, left = [
-        await world.subscriber(state=state)
-        for state in (SubscriptionState.ACTIVE, SubscriptionState.MUTED, SubscriptionState.LEFT)
-    ]
-    attempts = [await sender.send(key, replace(MESSAGE, recipient_id=number)) for number in (active, muted, left, 0)]
+    people = [await world.subscriber() for _ in range(4)]
+    deliveries = [await write_delivery(world.database, world.event_id, number) for number in people]
+    async with world.database.unit_of_work() as work:
+        for number, state in ((people[1], SubscriptionState.MUTED), (people[2], SubscriptionState.LEFT)):
+            mine = update(SubscriptionRow).where(SubscriptionRow.id == number)
+            await work.session.execute(mine.values(state=state))
+        last = await work.session.get_one(DeliveryRow, deliveries[3])
+        await end_message(work, last.notification_id, "stopped", cancelled=True)
+    attempts = [await sender.send(key, replace(MESSAGE, recipient_id=number)) for number in (*deliveries, 0)]
     assert [(attempt.result, attempt.reason) for attempt in attempts] == [
         (AttemptResult.ACCEPTED, ""),
         (AttemptResult.UNWANTED, SkipReason.MUTED),
         (AttemptResult.UNWANTED, SkipReason.LEFT),
+        (AttemptResult.UNWANTED, SkipReason.BROADCAST_CANCELLED),
         (AttemptResult.UNWANTED, SkipReason.LEFT),
     ]
     assert len(outside.target.received) == 1

@@ -82,7 +82,7 @@ class Dispatcher:
             level=level,
             why_url=self._links.why_url(item.delivery_id),
             unsubscribe_url=self._links.unsubscribe_url(item.subscription_id),
-            recipient_id=item.subscription_id,
+            recipient_id=item.delivery_id,
             footer=wording.list_links(item),
             not_after=not_after,
         )

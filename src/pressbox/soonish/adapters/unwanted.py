@@ -1,4 +1,4 @@
-"""Which subscribers want nothing of their event any more: the last look before a message leaves."""
+"""What must not leave any more: the last look before a message is sent."""
 
 from collections.abc import Collection, Mapping
 
@@ -6,7 +6,8 @@ from sqlalchemy import ColumnElement, any_, case, exists, select
 
 from pressbox.core.db.database import Database
 from pressbox.core.notices.rows import FollowRow
-from pressbox.soonish.adapters.rows import EventRow, SubscriptionRow
+from pressbox.delivery.domain.attempts import DeliveryState
+from pressbox.soonish.adapters.rows import DeliveryRow, EventRow, SubscriptionRow
 from pressbox.soonish.domain.delivery import SkipReason
 from pressbox.soonish.domain.reminders import SubscriptionState
 
@@ -23,20 +24,27 @@ def comes_from_muted() -> ColumnElement[bool]:
     return row.by_follow & ~row.own_choice & muted
 
 
-class UnwantedSubscriptions:
+class UnwantedDeliveries:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def find(self, subscription_ids: Collection[int]) -> Mapping[int, str]:
-        """Those of these that are not active, or gone, each with the reason."""
-        row = SubscriptionRow
+    async def find(self, delivery_ids: Collection[int]) -> Mapping[int, str]:
+        """Those of these that were stopped, or whose person has left or muted the event, each with the reason."""
+        delivery, row = DeliveryRow, SubscriptionRow
+        reason = case(
+            # A round that is about to send one finds it pending, unless its message was stopped meanwhile.
+            (delivery.state != DeliveryState.PENDING, SkipReason.BROADCAST_CANCELLED.value),
+            (comes_from_muted(), SkipReason.MUTED.value),
+            (row.state == SubscriptionState.ACTIVE, ""),
+            (row.state == SubscriptionState.MUTED, SkipReason.MUTED.value),
+            else_=SkipReason.LEFT.value,
+        )
+        statement = (
+            select(delivery.id, reason)
+            .outerjoin(row, row.id == delivery.subscription_id)
+            .outerjoin(EventRow, EventRow.id == row.event_id)
+            .where(delivery.id.in_(delivery_ids))
+        )
         async with self._database.unit_of_work() as work:
-            statement = select(row.id, case((comes_from_muted(), SubscriptionState.MUTED), else_=row.state))
-            joined = statement.join(EventRow, EventRow.id == row.event_id).where(row.id.in_(subscription_ids))
-            found = await work.session.execute(joined)
-            states = {number: state for number, state in found.tuples()}
-        return {
-            number: SkipReason.MUTED if states.get(number) == SubscriptionState.MUTED else SkipReason.LEFT
-            for number in subscription_ids
-            if states.get(number) != SubscriptionState.ACTIVE
-        }
+            found = {number: reason for number, reason in (await work.session.execute(statement)).tuples()}
+        return {number: reason for number in delivery_ids if (reason := found.get(number, SkipReason.LEFT.value))}
