@@ -1,6 +1,5 @@
 """Mail to people without an account, against a mail server on loopback that behaves as it is told."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
