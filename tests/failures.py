@@ -44,9 +44,15 @@ class Recorder:
         self._failures: dict[str, Failure] = {}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._note(report, report.duration)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """A file that cannot be imported fails before its tests have a name."""
+        self._note(report, 0.0)
+
+    def _note(self, report: pytest.TestReport | pytest.CollectReport, seconds: float) -> None:
         if report.failed:
-            failure = Failure(report.nodeid, report.duration, report.longreprtext)
-            self._failures.setdefault(report.nodeid, failure)
+            self._failures.setdefault(report.nodeid, Failure(report.nodeid, seconds, report.longreprtext))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         complete = not (session.shouldfail or session.shouldstop)

@@ -16,11 +16,14 @@ from pathlib import Path
 import psutil
 
 from tests.failures import Failure, Outcome, read_outcome
-from tests.folders import remove_leftovers
+from tests.folders import reachable_folder, remove_leftovers
 from tests.patience import slowness
 
 MOST_BY_CHANCE = 10
 SOME_FAILED = 1
+# The end of the log fits into ten lines, and a line onto a screen.
+MOST_NAMED = 7
+LONGEST_REASON = 200
 # Ignored by git, and overwritten by each run.
 FLAKY_FILE = Path("build/flaky.txt")
 OWN_PARTS = ("postgres", "temporal", "pressbox", "pytest", "chrom", "weed")
@@ -52,8 +55,8 @@ def may_be_chance(outcome: Outcome) -> bool:
 
 
 def run(arguments: Sequence[str]) -> tuple[int, Outcome | None]:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "failures.json"
+    with reachable_folder() as folder:
+        file = folder / "failures.json"
         command = [sys.executable, "-m", "pytest", "-p", "tests.failures", "--failures-to", str(file), *arguments]
         code = subprocess.run(command, check=False).returncode
         return code, read_outcome(file)
@@ -106,11 +109,18 @@ def describe_failures(failures: Sequence[Failure], times: str) -> str:
     if not failures:
         return ""
     load = os.getloadavg()[0]
-    lines = [f"\n{len(failures)} failed, {times}; the load is {load:.1f} on {os.cpu_count()} cores:"]
-    for each in failures[:MOST_BY_CHANCE]:
-        lines += [f"FAILED {each.test} after {each.seconds:.1f} s: {each.reason}"]
+    busy = f"the load is {load:.1f} on {os.cpu_count()} cores, patience times {slowness()}"
+    lines = [f"\n{len(failures)} failed, {times}; {busy}:"]
+    for each in failures[:MOST_NAMED]:
+        lines += [f"FAILED {each.test} after {each.seconds:.1f} s: {shorten(each.reason)}"]
+    if len(failures) > MOST_NAMED:
+        lines += [f"and {len(failures) - MOST_NAMED} more, all with their tracebacks above."]
     lines += [f"Run one alone: make test ARGS=\"-n 0 '{failures[0].test}'\""]
     return "\n".join(lines) + "\n"
+
+
+def shorten(reason: str) -> str:
+    return reason if len(reason) <= LONGEST_REASON else f"{reason[: LONGEST_REASON - 1]}…"
 
 
 if __name__ == "__main__":

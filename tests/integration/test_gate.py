@@ -83,6 +83,20 @@ def test_more_failures_than_ten_are_no_chance(tmp_path: Path) -> None:
     assert "Once more" not in played.stdout
 
 
+def test_the_end_of_the_log_is_ten_lines_that_say_enough(tmp_path: Path) -> None:
+    long = BROKEN.replace('"whole"', '"whole" * 1_000')
+    end = play(tmp_path, long, *[BROKEN] * 11).stdout.splitlines()[-10:]
+    assert re.fullmatch(r"12 failed, in the only run; the load is [\d.]+ on \d+ cores, patience times [\d.]+:", end[0])
+    failed = [line for line in end if line.startswith("FAILED test_toy.py::test_number_")]
+    assert len(failed) == 7
+    assert all(re.search(r" after \d+\.\d s: AssertionError: assert ", line) for line in failed)
+    assert max(len(line) for line in failed) < 300
+    assert end[-2:] == [
+        "and 5 more, all with their tracebacks above.",
+        "Run one alone: make test ARGS=\"-n 0 'test_toy.py::test_number_0'\"",
+    ]
+
+
 def test_a_run_that_broke_off_is_not_repeated(tmp_path: Path) -> None:
     """The tests behind the first failure had no turn: that this one passes alone says nothing of them."""
     played = play(tmp_path, FLAKY, BROKEN, arguments=("-x",))
@@ -94,6 +108,9 @@ def test_a_file_that_cannot_be_imported_fails_the_run(tmp_path: Path) -> None:
     played = play(tmp_path, "import nothing_of_this_name\n")
     assert played.returncode == 2
     assert "Once more" not in played.stdout
+    end = played.stdout.splitlines()[-3:]
+    assert end[0].startswith("1 failed, in the only run; the load is ")
+    assert end[1] == ("FAILED test_toy.py after 0.0 s: ModuleNotFoundError: No module named 'nothing_of_this_name'")
 
 
 def test_a_test_whose_process_dies_is_run_once_more(tmp_path: Path) -> None:
