@@ -102,7 +102,7 @@ def test_a_demo_that_is_ended_leaves_nothing_running(reachable_folder: Path, num
     playing.send_signal(number)
     playing.wait(patience(60))
     playing.stdout.close()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patience(60)
     while (left := processes_on(home)) and time.monotonic() < deadline:
         time.sleep(0.3)
     assert left == []

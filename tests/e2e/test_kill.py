@@ -65,7 +65,7 @@ def answers(url: str) -> bool:
 
 async def recovered(instance: Instance, before: dict[str, ProcessRecord], killed: Sequence[str]) -> None:
     """Until every killed part has a successor, and everything is ready again."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patience(60)
     while time.monotonic() < deadline:
         now = parts(instance.home)
         fresh = set(now) == set(PARTS) and all(now[name] != before[name] for name in killed)
@@ -120,7 +120,7 @@ async def assert_all_finished(instance: Instance, trees: Sequence[Tree]) -> None
 async def progress_tells_the_end(instance: Instance, workflows: int) -> None:
     """Every workflow has its row, and no row claims to run: what a dead worker did not tell is found out."""
     statement = "SELECT state, count(*) FROM core.workflow_progress WHERE workflow_id LIKE 'demo-tree-%' GROUP BY 1"
-    deadline = time.monotonic() + 75
+    deadline = time.monotonic() + patience(75)
     while True:
         endpoints = instance.home.load_endpoints()
         assert endpoints is not None

@@ -150,7 +150,7 @@ async def test_a_target_that_drips_its_answer_is_cut_off_and_its_place_is_free_a
 
     async with await asyncio.start_server(drip, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        sender = make_sender(LOOPBACK, limits=SendLimits(at_once=1, at_once_per_host=1, seconds=3.0))
+        sender = make_sender(LOOPBACK, limits=SendLimits(at_once=1, at_once_per_host=1, seconds=patience(3)))
         attempt = await send(sender, f"json://127.0.0.1:{port}/x")
         assert attempt.result is AttemptResult.UNCONFIRMED
         assert (await send(sender, target.apprise_url("next"))).result is AttemptResult.ACCEPTED
