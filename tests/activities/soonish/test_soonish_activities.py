@@ -382,10 +382,10 @@ async def test_a_reminder_to_everybody_that_takes_long_skips_nobody_but_stops_wh
     accepted = await environment.run(world.deliveries.accept_shared_reminder, input)
     assert accepted.notification_id is not None
     page = SendReminderPageInput(reminder=input, notification_id=accepted.notification_id, limit=1, concurrency=1)
-    world.sender.busy = {"channel:2": timedelta(0), "channel:3": timedelta(0)}
+    world.sender.busy = {"channel:2": timedelta(minutes=1), "channel:3": timedelta(minutes=1)}
     await environment.run(world.deliveries.send_reminder_page, page)
     world.clock.ahead = from_now(START + timedelta(minutes=2))
-    world.sender.busy = {"channel:3": timedelta(0)}
+    world.sender.busy = {"channel:3": timedelta(minutes=1)}
     await environment.run(world.deliveries.send_reminder_page, page)
     assert [key for key, _ in world.sender.sent] == ["channel:2"], "begun in time, so sent after the start too"
     world.events.edit(EVENT, start_date=START + timedelta(days=1))
