@@ -4,7 +4,7 @@ import asyncio
 import re
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -156,8 +156,12 @@ def browser_binary() -> str:
 
 
 @pytest.fixture(scope="session")
-async def browser(browser_binary: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
+async def browser(browser_binary: str, reachable_folder: Path) -> AsyncIterator[Browser]:
+    async with AsyncExitStack() as stack:
+        with pytest.MonkeyPatch.context() as patch:
+            # Profiles of a run that is killed are found there by the next one.
+            patch.setenv("TMPDIR", str(reachable_folder))
+            playwright = await stack.enter_async_context(async_playwright())
         browser = await playwright.chromium.launch(executable_path=browser_binary, args=["--no-sandbox"])
         yield browser
         await browser.close()
