@@ -1,4 +1,8 @@
-"""The fuzz targets: every parser of bytes that strangers send, and what each may refuse."""
+"""The fuzz targets: every parser of bytes that strangers send, and what each may refuse.
+
+A target loads its parser with its first input. The fuzzer rewrites all that is loaded, which takes longer than the runs
+of some targets, so that none may load the parsers of others.
+"""
 
 import json
 import tempfile
@@ -13,37 +17,10 @@ from lxml.html import HtmlElement, fragments_fromstring  # type: ignore[import-u
 from pydantic import ValidationError
 
 from pressbox.core.errors import PressboxError
-from pressbox.core.models.completions import StreamedAnswer, json_in, parse_completion, parse_trouble
-from pressbox.curator.articles.extraction import extract_article, extract_feed_text
-from pressbox.curator.articles.sanitizer import sanitise
-from pressbox.curator.ask.domain import cited
-from pressbox.curator.distil.model import Material
-from pressbox.curator.feeds.dates import parse_date
-from pressbox.curator.feeds.discovery import find_feed_links
-from pressbox.curator.feeds.opml import read_opml, write_opml
-from pressbox.curator.feeds.parser import parse_feed
-from pressbox.curator.library.domain import ToDistil
-from pressbox.curator.library.urls import canonical_url
-from pressbox.curator.search.domain.query import parse_query
-from pressbox.curator.text.charsets import decode
-from pressbox.curator.text.plain_text import make_storable, to_plain_text
-from pressbox.curator.translate.blocks import find_blocks
-from pressbox.curator.translate.domain import read_answer
-from pressbox.footy.adapters.media.probe import probe_video
-from pressbox.footy.adapters.sources.folder import parse_side_car
-from pressbox.footy.domain.clock import ClockReading, validate_timestamp
-from pressbox.footy.domain.fixture_parser import parse_fixture
-from pressbox.footy.web.ranges import UnsatisfiableRange, parse_range
-from pressbox.footy.x.results import parse_duration
-from pressbox.footy.x.session import Cookie
-from pressbox.soonish.domain.calendar_files import read_file
-from pressbox.soonish.domain.times import is_zone
-from pressbox.soonish.web.event_form import EventForm
 from tests.shared_data import shared
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 PLACE = "https://news.example.org/feed"
-ARTICLE = ToDistil(1, "Title", "First line.\nSecond line.", "en", "hash")
 
 
 @dataclass(frozen=True)
@@ -63,6 +40,9 @@ class Target:
 
 
 def fuzz_feed(data: bytes) -> None:
+    from pressbox.curator.feeds.parser import parse_feed
+    from pressbox.curator.text.plain_text import make_storable
+
     feed = parse_feed(data, "application/xml", PLACE, now=NOW)
     for entry in feed.entries:
         # What is stored must be storable: no NUL, no lone surrogate.
@@ -71,12 +51,20 @@ def fuzz_feed(data: bytes) -> None:
 
 
 def fuzz_page(data: bytes) -> None:
+    from pressbox.curator.articles.extraction import extract_article
+    from pressbox.curator.feeds.discovery import find_feed_links
+    from pressbox.curator.text.charsets import decode
+
     html = decode(data, "text/html").text
     extract_article(html, PLACE, (), NOW)
     find_feed_links(html, PLACE)
 
 
 def fuzz_markup(data: bytes) -> None:
+    from pressbox.curator.articles.extraction import extract_feed_text
+    from pressbox.curator.articles.sanitizer import sanitise
+    from pressbox.curator.text.plain_text import to_plain_text
+
     html = data.decode("utf-8", "replace")
     clean = sanitise(html, PLACE)
     for element in fragments_fromstring(clean) if clean.strip() else ():
@@ -97,6 +85,8 @@ def check_harmless(root: HtmlElement) -> None:
 
 
 def fuzz_opml(data: bytes) -> None:
+    from pressbox.curator.feeds.opml import read_opml, write_opml
+
     outline = read_opml(data)
     # What was read can be written and read again.
     again = read_opml(write_opml(outline.feeds, outline.title, NOW))
@@ -107,23 +97,40 @@ def fuzz_opml(data: bytes) -> None:
 
 def fuzz_texts(data: bytes) -> None:
     """Short texts of strangers: dates, addresses, queries, durations, ranges."""
+
+    from pressbox.curator.feeds.dates import parse_date
+    from pressbox.curator.library.urls import canonical_url
+    from pressbox.curator.search.domain.query import parse_query
+    from pressbox.footy.web.ranges import UnsatisfiableRange, parse_range
+    from pressbox.footy.x.results import parse_duration
+
     text = data.decode("utf-8", "replace")
     parse_date(text)
     canonical_url(text)
     parse_query(text)
     parse_duration(text)
-    parse_range(text, 1_000)
+    with suppress(UnsatisfiableRange):
+        parse_range(text, 1_000)
 
 
 def fuzz_model_answer(data: bytes) -> None:
+    from pressbox.core.models.completions import json_in
+    from pressbox.curator.ask.domain import cited
+    from pressbox.curator.distil.model import Material
+    from pressbox.curator.library.domain import ToDistil
+
     text = data.decode("utf-8", "replace")
-    Material(ARTICLE, "mark").read_summary(text)
+    article = ToDistil(1, "Title", "First line.\nSecond line.", "en", "hash")
+    Material(article, "mark").read_summary(text)
     cited(text)
     json_in(text)
 
 
 def fuzz_completion(data: bytes) -> None:
     """What an endpoint sends: a completion, a refusal, or lines of a stream."""
+
+    from pressbox.core.models.completions import StreamedAnswer, parse_completion, parse_trouble
+
     parse_trouble(data)
     with suppress(ValueError):
         parse_completion(data)
@@ -135,33 +142,50 @@ def fuzz_completion(data: bytes) -> None:
 
 def fuzz_translation(data: bytes) -> None:
     """An article, a form feed, and what a translator made of it."""
+
+    from pressbox.curator.articles.sanitizer import sanitise
+    from pressbox.curator.translate.blocks import find_blocks
+    from pressbox.curator.translate.domain import read_answer
+
     html, _, answer = data.decode("utf-8", "replace").partition("\f")
     for block in find_blocks("Title", "", sanitise(html, PLACE)):
         read_answer(block, answer)
 
 
 def fuzz_cookies(data: bytes) -> None:
+    from pressbox.footy.x.session import Cookie
+
     for item in json.loads(data):
         Cookie.model_validate(item).is_for("x.com")
 
 
 def fuzz_clock(data: bytes) -> None:
+    from pressbox.footy.domain.clock import ClockReading, validate_timestamp
+
     texts = [*data.decode("utf-8", "replace").split("|"), "", "", ""]
     readings = [ClockReading(texts[0], texts[1], texts[2]), ClockReading(texts[1], second=2.0)]
     validate_timestamp(readings, 75, None)
 
 
 def fuzz_fixture(data: bytes) -> None:
+    from pressbox.footy.domain.fixture_parser import parse_fixture
+
     raw = json.loads(data)
     if isinstance(raw, dict):
         parse_fixture(raw)
 
 
 def fuzz_side_car(data: bytes) -> None:
+    from pressbox.footy.adapters.sources.folder import parse_side_car
+
     parse_side_car(data, "clip.mp4")
 
 
 def fuzz_calendar(data: bytes) -> None:
+    from pressbox.soonish.domain.calendar_files import read_file
+    from pressbox.soonish.domain.times import is_zone
+    from pressbox.soonish.web.event_form import EventForm
+
     for entry in read_file(data, "Europe/Berlin", NOW).offered:
         if not is_zone(entry.timezone):
             raise AssertionError(f"{entry.timezone!r} is no zone")
@@ -169,6 +193,8 @@ def fuzz_calendar(data: bytes) -> None:
 
 
 def fuzz_video(data: bytes) -> None:
+    from pressbox.footy.adapters.media.probe import probe_video
+
     with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
         file.write(data)
         file.flush()
@@ -270,7 +296,6 @@ TARGETS = (
         fuzz_texts,
         (b"Mon, 01 Jun 2026 10:00:00 +0200", b"https://a.example/?utm_source=x#y", b'"a b" -c author:d', b"1:02:03",
          b"bytes=0-99", b"2026-06-01T10:00:00.5+05:30"),
-        refuses=(PressboxError, UnsatisfiableRange),
         longest=512,
         runs=30_000,
     ),
