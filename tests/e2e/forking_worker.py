@@ -8,10 +8,11 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from importlib import import_module
 from types import FrameType
 from typing import Any
 from unittest import mock
@@ -105,9 +106,20 @@ def forked(settings: Settings, name: str) -> int:
     return child
 
 
+def load_what_workers_load(settings: Settings, queues: Collection[str]) -> None:
+    """Otherwise each child would load it again: workflows with their activities, tables, and what speaks HTTP."""
+    for known in manifests(settings):
+        if any(queue.name in queues for queue in known.queues):
+            known.workflows()
+            for table in known.tables:
+                import_module(table)
+    import_module("pressbox.core.http.exchange")
+
+
 def main(queues: list[str]) -> None:
     settings = load_settings(groups=settings_groups(), dotenv=None)
     configure_logs(settings)
+    load_what_workers_load(settings, {queue.partition(":")[0] for queue in queues})
     if "soonish" in queues:
         # All workers share it: none has to load the plugins again.
         asyncio.run(fork_server().run(list_services))
