@@ -204,7 +204,7 @@ def texts_of_parts() -> Iterator[str]:
 
 def texts_of_function(function: ast.AST) -> Iterator[str]:
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("PartHealth", "_run_probe"):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("PartHealth", "ask", "_ask_part"):
             for value in node.args[2:]:
                 yield from texts_of(value)
         if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("detail", "fix"):

@@ -12,12 +12,11 @@ async def check_channels(resources: Resources) -> Sequence[PartHealth]:
     number = await RefusedChannels(resources.database).count()
     if not number:
         return ()
-    many = f"{number} channels lead to addresses that are" if number != 1 else "A channel leads to an address that is"
-    return (
-        PartHealth(
-            "channels",
-            HealthState.WARNING,
-            f"{many} used no longer, such as mailto://. Nothing is sent there.",
-            "Its owner was told, and gives it another address on the channels page or removes it.",
-        ),
+    detail = (
+        "A channel leads to an address of a kind that is no longer used, such as mailto://. Nothing is sent there."
+        if number == 1
+        else f"{number} channels lead to addresses of a kind that is no longer used, such as mailto://. "
+        "Nothing is sent there."
     )
+    fix = "Their owners were told. They choose another address on the channels page, or remove the channel."
+    return (PartHealth("channels", HealthState.WARNING, detail, fix),)
