@@ -224,10 +224,11 @@ def _translate_errors(exchange: _Exchange) -> Iterator[None]:
             raise AnswerTooLargeError(f"The headers of {host} are too large.", host=host) from error
         raise TransientError(f"{host} broke off or does not speak HTTP.", host=host) from error
     except httpcore.NetworkError as error:
-        said = str(error)[:200].rstrip(".")
+        reason = str(error)[:200].rstrip(".")
         # Some errors of the library have no words.
-        reason = f"failed: {said}" if said else "was closed before an answer came"
-        raise TransientError(f"The connection to {host} {reason}.", host=host) from error
+        if not reason:
+            raise TransientError(f"The connection to {host} was closed before an answer came.", host=host) from error
+        raise TransientError(f"The connection to {host} failed: {reason}.", host=host) from error
     except httpcore.LocalProtocolError as error:
         raise InvalidInputError("The request has a header that HTTP does not allow.") from error
 
