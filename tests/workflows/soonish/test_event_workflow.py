@@ -237,11 +237,14 @@ async def test_what_is_tried_again_delays_the_next_message_to_nobody_else(tempor
 
 async def test_a_message_that_is_tried_again_outlives_its_event(temporal: Client, world: FakeWorld) -> None:
     async with staged(temporal, QUICK_POLICY, in_two_days(), world) as stage:
+        await stage.tell(announce(stage, "a", 3))
+        await until(lambda: world.sender.to(3), "an earlier message")
         world.sender.hold = asyncio.Event()
+        world.sender.arrived.clear()
         world.sender.answers(2, AttemptResult.UNAVAILABLE)
-        message = announce(stage, "a", 2)
+        message = announce(stage, "b", 2)
         handle = await stage.tell(message)
-        await until(lambda: world.ledger.of(message.notification_id), "it is being sent")
+        await until(world.sender.arrived.is_set, "it is being sent")
         await handle.terminate()
         world.sender.hold.set()
         child = temporal.get_workflow_handle(broadcast_workflow_id(stage.event_id, message.notification_id))
