@@ -42,7 +42,7 @@ async def test_a_search_finds_downloads_and_stores_clips_and_the_goal_completes(
     await stored(stage)
     assert (found["attempts"], found["found"], found["ended"]) == (3, 2, "attempts exhausted")
     goal = world.goals.all[stage.event_id]
-    assert goal.query == "Szoboszlai (Liverpool OR LFC)"
+    assert goal.query == "(Szoboszlai OR Szobo) (Liverpool OR LFC)"
     assert set(goal.downloads.values()) == {"finished"}
     assert len(goal.downloads) == 3
     assert goal.complete
@@ -155,7 +155,7 @@ async def test_a_cancelled_search_leaves_its_reason(stage: Stage) -> None:
 async def test_aliases_that_cannot_be_had_are_replaced_by_the_name_and_never_cached(stage: Stage) -> None:
     stage.world.alias_source.down = PermanentError("Wikidata refuses.")
     await search(stage)
-    assert stage.world.goals.all[stage.event_id].query == "Szoboszlai Liverpool"
+    assert stage.world.goals.all[stage.event_id].query == "(Szoboszlai OR Szobo) Liverpool"
     assert stage.world.teams.cache == {}
 
 
