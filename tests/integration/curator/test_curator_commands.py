@@ -132,12 +132,12 @@ def test_a_feed_from_its_address_to_its_health(run: Run, settings: Settings, tem
     assert isinstance(run("trigger", "ingest-feed", "4711").exception, NotFoundError)
     assert "News" in run("feeds", "list", "--user", "anna@example.org").stdout
     assert run("feeds", "health").stdout == ""
-    assert re.search(r"^\d+ +not read yet +example", run("feeds", "list").stdout)
+    assert re.search(r"^\d+ +not read yet +A feed +https://example", run("feeds", "list").stdout)
     crawled(settings, feed["id"], CrawlOutcome.NEW)
     # In the word of the pages: for whoever reads it, there is no difference to a feed that had nothing new.
-    assert re.search(r"^\d+ +fine +example", run("feeds", "list").stdout)
+    assert re.search(r"^\d+ +fine +A feed +https://example", run("feeds", "list").stdout)
     crawled(settings, feed["id"], CrawlOutcome.SERVER_ERROR, "The server answered 500.", 500)
-    assert re.search(r"^\d+ +server error +example", run("feeds", "list").stdout)
+    assert re.search(r"^\d+ +server error +A feed +https://example", run("feeds", "list").stdout)
     told = run("feeds", "health").stdout
     assert "The server answered 500." in told
     assert re.search(r"tried again \d{4}-\d\d-\d\d \d\d:\d\d UTC", told)

@@ -56,7 +56,9 @@ def evaluator() -> OfflineEvaluator:
 async def test_what_is_said_in_other_words_is_supported_and_what_is_not_said_is_not(
     evaluator: OfflineEvaluator, said: str, same: str, other: str
 ) -> None:
-    (support, _) = await evaluator.judge(judged(text=f"{same} {other}", contexts=(said,), language="en"))
+    # A question that both answer, whatever they say.
+    asked = judged(question="What happened?", text=f"{same} {other}", contexts=(said,), language="en")
+    (support, _) = await evaluator.judge(asked)
     assert support.score == 0.5
 
 
