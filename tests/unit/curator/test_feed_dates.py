@@ -155,6 +155,11 @@ def test_an_impossible_date_is_none(text: str) -> None:
     assert parse_date(text) is None
 
 
+@pytest.mark.parametrize("text", ["Mon, 01 Jun 2026 10:00:00 J", "01 Jun 2026 10:00 XYZ", "1 Jun 2026 10:00:00 Q"])
+def test_a_zone_that_nobody_knows_does_not_lose_the_date(text: str) -> None:
+    assert parse_date(text) == datetime(2026, 6, 1, 10, tzinfo=UTC)
+
+
 def test_midnight_at_the_end_of_a_day_is_the_next_one() -> None:
     assert parse_date("2024-12-31T24:00:00Z") == datetime(2025, 1, 1, tzinfo=UTC)
 

@@ -141,12 +141,13 @@ def _read_english(text: str) -> datetime | None:
 
     try:
         date, other = (parser.parse(text, default=default, tzinfos=_find_zone) for default in _DEFAULTS)
-    except (ValueError, TypeError, IndexError, AttributeError, ArithmeticError):
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError):
         return None
     return _to_utc(date) if date == other else None
 
 
 def _find_zone(name: str | None, offset: int | None) -> tzinfo:
+    """Raises a KeyError for a name that nobody knows here."""
     if offset is not None:
         return timezone(timedelta(seconds=offset))
     return timezone(timedelta(hours=_ZONES[(name or "").upper()]))
